@@ -11,6 +11,7 @@
                             the uploaded files of requests
     delivery.attached.CONTENTS
                             the contents of files            (ids) -> {id: content}
+    store.templates.files   the files of templates
     feedback.delivery_receipts.PRICES
                             receipts of a provider           (provider, receipts) -> None
 
@@ -61,6 +62,14 @@ class Place(StrEnum):
     """In USED: stores the recipients of files; returns uses whose file or recipient is gone."""
     ATTACHMENT_CONTENTS = "attachment_contents"
     """In CONTENTS: returns the contents of files."""
+    TEMPLATE_FILES_KEPT = "template_files_kept"
+    """In store.templates.files: keeps the files of a version; returns their ids and bytes."""
+    TEMPLATE_FILES_FOUND = "template_files_found"
+    """In store.templates.files: returns ids and bytes of files of templates."""
+    TEMPLATE_FILES_COPIED = "template_files_copied"
+    """In store.templates.files: copies files of a producer to the files of templates."""
+    TEMPLATE_FILE_STORED = "template_file_stored"
+    """In store.templates.files: stores an uploaded file for templates."""
 
 
 def function_at(place: Place) -> tuple[Callable[..., Any], ...]:

@@ -39,6 +39,10 @@ _QUICK: Final[dict[str, str]] = {
     "Alter field response on idempotencykey": "DROP NOT NULL reads no row",
     "Create constraint template_text_once on model templatetext": "few rows: at most 600 a version",
     "Alter field variants on bulkjob": "a help text, which is no SQL",
+    "Create index template_attachments on field(s) attachments of model template": (
+        "few rows: the versions of templates, of which none has attachments yet"
+    ),
+    "Alter field producer on attachment": "DROP NOT NULL reads no row",
 }
 """Description of an operation -> why it reads no table with many rows."""
 

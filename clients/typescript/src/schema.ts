@@ -89,7 +89,7 @@ export interface components {
             /** @description A value for each of `buckets`; null where a rate or percentile has no data. */
             values: (number | null)[];
         };
-        /** @description An attachment of a notification. */
+        /** @description An attachment of a notification or of a template. */
         AttachedFile: {
             /** Format: uuid */
             id: string;
@@ -1627,7 +1627,7 @@ export interface components {
             content: {
                 [key: string]: unknown;
             } | null;
-            /** @description Of the e-mail. */
+            /** @description Of the e-mail: those of the request, then those of the template. */
             attachments: components["schemas"]["AttachedFile"][];
             channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             delivery: string;
@@ -1970,6 +1970,8 @@ export interface components {
             /** @description Variables used in the text and missing from the request; some may be optional. */
             missing: string[];
             problems: string[];
+            /** @description Files of the e-mail; none on other channels. */
+            attachments: components["schemas"]["AttachedFile"][];
         };
         /** @description The text and variables to render. */
         PreviewRequest: {
@@ -2566,6 +2568,12 @@ export interface components {
              *     notification type. Default: `0`.
              */
             confirm_seconds?: number;
+            /**
+             * @description Files of each e-mail of the version: uploaded by `POST /v1/attachments`, or files of another
+             *     version. The template keeps a copy of the content. Together with the attachments of a
+             *     notification at most 10.
+             */
+            attachments?: components["schemas"]["RequestedAttachment"][];
             note?: string;
         };
         /** @description An event in the history of a template. */
@@ -2860,6 +2868,8 @@ export interface components {
             default_locale: string;
             fallback_on: string;
             confirm_seconds: number;
+            /** @description Files of each e-mail; another version may name the ids. */
+            attachments: components["schemas"]["AttachedFile"][];
             texts: components["schemas"]["TextAnswer"][];
         };
         /** @description A version without texts. */

@@ -9,12 +9,12 @@ from uuid import UUID
 from pydantic import model_validator
 
 from notifications.core import clock, conf
+from notifications.core.api import attached_files
 from notifications.core.api.base_view import raise_not_found
 from notifications.core.api.examples import NOTIFICATION, SCHEDULED, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import (
-    AttachedFile,
     DeliveryBrief,
     DeliveryDetail,
     DeliveryWithdrawn,
@@ -28,7 +28,6 @@ from notifications.core.models import ArchiveDay, ArchiveState, Notification
 from notifications.core.operations import withdraw
 from notifications.core.rules import attachments, ids, request_faults
 from notifications.core.rules.access import BOTH
-from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import Instant, LocalTime
 from notifications.core.rules.scopes import Scope
@@ -238,23 +237,12 @@ def _detail(timeline: Timeline) -> NotificationDetail:
             "variables": timeline.variables,
             "delivery": row.spread,
             "fallback_chain": row.falls_back,
-            "attachments": [_file(each) for each in attachments.read(row.attachments)],
+            "attachments": attached_files.describe(attachments.read(row.attachments)),
             "timezone": (row.local_zone or NO_ZONE) if row.local_at else None,
             "timezone_known": bool(row.local_zone) if row.local_at else None,
             "deliveries": [_delivery(delivery) for delivery in timeline.deliveries],
             "timeline": [EventLine.model_validate(event) for event in timeline.events],
         }
-    )
-
-
-def _file(attached: Attachment) -> AttachedFile:
-    return AttachedFile(
-        id=attached.id,
-        name=attached.name,
-        type=attached.type,
-        size=attached.size,
-        sha256=attached.digest,
-        inline_id=attached.inline_id or None,
     )
 
 

@@ -314,7 +314,7 @@ class EventLine(ResponseModel):
 
 
 class AttachedFile(ResponseModel):
-    """An attachment of a notification."""
+    """An attachment of a notification or of a template."""
 
     id: UUID
     name: str
@@ -343,7 +343,7 @@ class NotificationDetail(ResponseModel):
     """Values of sensitive variables are masked."""
     content: dict[str, Any] | None
     attachments: list[AttachedFile]
-    """Of the e-mail."""
+    """Of the e-mail: those of the request, then those of the template."""
     channels: list[ChannelWord]
     delivery: str
     fallback_chain: bool

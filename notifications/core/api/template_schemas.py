@@ -8,7 +8,12 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from notifications.core.api.pagination import PageQuery
-from notifications.core.api.schemas import ChannelWord, RequestModel, ResponseModel
+from notifications.core.api.schemas import (
+    AttachedFile,
+    ChannelWord,
+    RequestModel,
+    ResponseModel,
+)
 from notifications.core.api.template_sources import (
     Blocks,
     Link,
@@ -18,6 +23,7 @@ from notifications.core.api.template_sources import (
     renderable,
 )
 from notifications.core.rules import in_app_fields, request_faults
+from notifications.core.rules.attachments import RequestedAttachments
 from notifications.core.rules.in_app import MAX_ACTIONS, MAX_URL, Action, InAppPart
 from notifications.core.rules.in_app_fields import ActionId
 from notifications.core.rules.language import locales
@@ -173,6 +179,10 @@ class TemplateRequest(RequestModel):
     confirm_seconds: Annotated[int, Field(ge=0, le=32_767)] = 0
     """Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
     notification type."""
+    attachments: RequestedAttachments = Field(default_factory=list)
+    """Files of each e-mail of the version: uploaded by `POST /v1/attachments`, or files of another
+    version. The template keeps a copy of the content. Together with the attachments of a
+    notification at most 10."""
     note: Annotated[Text, Field(max_length=200)] = ""
 
     @field_validator("variables")
@@ -190,8 +200,8 @@ class TemplateRequest(RequestModel):
             raise request_faults.error_at(fault, "texts", *place)
         return self
 
-    def as_content(self) -> TemplateContent:
-        """Return the draft as the store keeps versions."""
+    def as_content(self, attachments: list[dict[str, Any]]) -> TemplateContent:
+        """Return the draft as the store keeps versions, with stored attachments."""
         return contents.content(
             (text.as_words() for text in self.texts),
             {
@@ -203,6 +213,7 @@ class TemplateRequest(RequestModel):
                 "default_locale": locales.normalize(self.default_locale),
                 "fallback_on": self.fallback_on,
                 "confirm_seconds": self.confirm_seconds,
+                "attachments": attachments,
             },
         )
 
@@ -330,6 +341,8 @@ class VersionAnswer(VersionLine):
     default_locale: str
     fallback_on: str
     confirm_seconds: int
+    attachments: list[AttachedFile]
+    """Files of each e-mail; another version may name the ids."""
     texts: list[TextAnswer]
 
 
@@ -373,6 +386,8 @@ class PreviewAnswer(InAppAnswer):
     missing: list[str]
     """Variables used in the text and missing from the request; some may be optional."""
     problems: list[str]
+    attachments: list[AttachedFile]
+    """Files of the e-mail; none on other channels."""
 
 
 class DiffAnswer(ResponseModel):

@@ -16,7 +16,7 @@ from django.db.models import Max, Q
 from rest_framework.response import Response
 
 from notifications.core import conf
-from notifications.core.api import etags, schema
+from notifications.core.api import attached_files, etags, schema
 from notifications.core.api.base_view import raise_not_found
 from notifications.core.api.examples import TAG, TEMPLATE, Example
 from notifications.core.api.operation import Access, Call, operation
@@ -49,6 +49,7 @@ from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.versions import NotPublishable
+from providers.contract import Channel
 
 _TEMPLATE: Final = {"template_id": TEMPLATE}
 _DRAFTED: Final = {"template_id": "rental_reminder"}
@@ -134,9 +135,8 @@ def create_template(call: Call, wanted: TemplateRequest) -> VersionAnswer:
     A draft is not used before publishing.
     """
     with call.changes() as news:
-        made = versions.draft(
-            wanted.template_id, wanted.as_content(), by=call.key.prefix, note=wanted.note
-        )
+        content = wanted.as_content(attached_files.copy_uploads(call, wanted.attachments))
+        made = versions.draft(wanted.template_id, content, by=call.key.prefix, note=wanted.note)
         news.append(made)
     return _version(made)
 
@@ -307,6 +307,7 @@ def _preview(version: Template, wanted: PreviewRequest, *, producer_id: int) -> 
         segments=shown.sms and shown.sms.segments,
         missing=list(shown.missing),
         problems=[*shown.problems, *shown.warnings],
+        attachments=attached_files.of_version(version) if words.channel is Channel.EMAIL else [],
     )
 
 
@@ -367,7 +368,8 @@ def _line(version: Template) -> VersionLine:
 def _version(version: Template) -> VersionAnswer:
     content = versions.content_of(version)
     texts = [_text(words) for words in content.texts]
-    return VersionAnswer.model_validate(_facts(version) | dict(content.settings) | {"texts": texts})
+    told = {**content.settings, "texts": texts, "attachments": attached_files.of_version(version)}
+    return VersionAnswer.model_validate(_facts(version) | told)
 
 
 def _text(words: TextSource) -> TextAnswer:

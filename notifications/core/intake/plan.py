@@ -28,6 +28,7 @@ from notifications.core.store.postgres import publish, secret_variables
 from notifications.core.store.postgres.idempotency import IdempotencyKey
 from notifications.core.store.postgres.inserts import NewDelivery, NotificationRow
 from notifications.core.store.postgres.secret_variables import Fingerprint
+from notifications.core.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
 _NOT_NEEDED: Final = "not_needed"
@@ -230,7 +231,7 @@ def _row(
         sealed,
         _json(request.metadata),
         _inbox(request),
-        attachments.column(request, ask.files, lookups.files) if request.attachments else None,
+        _attachments(ask, template, lookups),
         request.collapse_key or "",
         request.ordering_key or "",
         request.webhook_url or "",
@@ -245,6 +246,17 @@ def _row(
         checked.expires_at,
         lookups.now,
     )
+
+
+def _attachments(
+    ask: IntakeRequest, template: TemplateVersion | None, lookups: Lookups
+) -> str | None:
+    """Return the attachments of the request and of the template as JSON; None without any."""
+    request = ask.request
+    if not request.attachments and (template is None or not template.attachments):
+        return None
+    others = template.attachments_on(request.channels_in_order) if template else ()
+    return attachments.column(request, ask.files, lookups.files, others)
 
 
 def seal(

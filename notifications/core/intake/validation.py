@@ -185,10 +185,10 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
             return problem
         if problem := urls.content_problem(request.content):
             return problem
-        if request.attachments:
-            by_template = () if template is None else template.texts
-            if problem := attachments.problem(request, ask.files, lookups.files, by_template):
-                return problem
+        if request.attachments and (
+            problem := attachments.problem(request, ask.files, lookups.files, template)
+        ):
+            return problem
         return ValidRequest(
             rule=rule,
             template=template,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from notifications.core.models.choices import CHANNELS
@@ -66,6 +67,13 @@ class Template(models.Model):
         help_text="Seconds to wait for a receipt before the next channel of a fallback chain."
         " 0: as the notification type.",
     )
+    attachments = models.JSONField(
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Files of each e-mail, without the contents: name, type, size, digest, inline_id"
+        " (`rules.attachments.TemplateFile`).",
+    )
     note = models.CharField(max_length=200, blank=True)
     created_by = models.CharField(
         max_length=150, blank=True, help_text="An operator, an API key's prefix, or `files`."
@@ -80,6 +88,14 @@ class Template(models.Model):
         constraints = (
             models.UniqueConstraint(
                 fields=("template_id", "version"), name="template_version_once"
+            ),
+        )
+        indexes = (
+            GinIndex(
+                fields=("attachments",),
+                opclasses=("jsonb_path_ops",),
+                condition=~models.Q(attachments=[]),
+                name="template_attachments",
             ),
         )
 

@@ -1,25 +1,34 @@
-"""Attachments of e-mails: the files that a request names, and the files of a stored notification.
+"""Attachments of e-mails: the files of a request, of a template, and of a stored notification.
 
-A producer uploads a file once and names its id in any number of requests. A notification stores
-what the file is, and never the content: the content is read for the provider call.
+A producer uploads a file once and names its id in any number of requests. A version of a template
+names the digests of its files, which each e-mail of the version has. A notification stores what the
+files are, and never the contents: the contents are read for the provider call.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, NamedTuple, Self
-from uuid import UUID
+from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
+from uuid import UUID, uuid5
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from notifications.core.rules import request_faults
 from notifications.core.rules.lane import Mode
 from providers.contract import Channel
 
 MOST: Final = 10
-"""Attachments of a notification."""
+"""Attachments of a notification, with those of its template."""
 _LONGEST_NAME: Final = 120
 """Characters; a longer name needs continued parameters in some mail programs."""
 ENDINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -50,6 +59,8 @@ _UNSAFE: Final = re.compile(
 """Control characters, characters that a file system refuses, and marks that reverse the shown order
 of a name."""
 _INLINE_ID: Final = r"^[A-Za-z0-9_\-]+$"
+_TEMPLATE_FILE_IDS: Final = UUID("6a1c7ad5-7d0f-4c8e-9f0b-5b1f0f6d2a53")
+"""Namespace of the ids of contents that templates have."""
 
 
 def _file_name(name: str) -> str:
@@ -62,6 +73,10 @@ def _file_name(name: str) -> str:
     return name
 
 
+FileName = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_file_name)]
+InlineId = Annotated[str, Field(max_length=64, pattern=_INLINE_ID)]
+
+
 class RequestedAttachment(BaseModel):
     """An uploaded file, to be sent with an e-mail."""
 
@@ -69,15 +84,48 @@ class RequestedAttachment(BaseModel):
 
     id: UUID
     """The `id` that the upload was answered with."""
-    name: Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_file_name)]
+    name: FileName
     """The file name that the recipient sees, such as `invoice.pdf`. The ending must fit the type of
     the uploaded file."""
-    inline_id: Annotated[str, Field(max_length=64, pattern=_INLINE_ID)] | None = None
+    inline_id: InlineId | None = None
     """For an image that the HTML shows as `<img src="cid:INLINE_ID">`."""
 
 
-def _differing(wanted: list[RequestedAttachment]) -> list[RequestedAttachment]:
-    """Check that the names of a request differ, and the ids of its inline images.
+class TemplateFile(BaseModel):
+    """A file of a version of a template, as the version stores it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: FileName
+    type: Annotated[str, Field(max_length=100)]
+    size: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    inline_id: InlineId | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.type not in ENDINGS:
+            raise request_faults.error_at(f"must be one of {', '.join(ENDINGS)}", "type")
+        if fault := name_fault(self, self.type):
+            raise request_faults.error_at(fault[1], fault[0])
+        return self
+
+
+def template_file_id(digest: str, type_: str) -> UUID:
+    """Return the id of a content that templates have; the same in each installation.
+
+    Args:
+        digest: SHA-256 in hexadecimal digits.
+        type_: media type.
+    """
+    return uuid5(_TEMPLATE_FILE_IDS, f"{digest} {type_}")
+
+
+_Named = TypeVar("_Named", RequestedAttachment, TemplateFile)
+
+
+def _differing(wanted: list[_Named]) -> list[_Named]:
+    """Check that the names of a list differ, and the ids of its inline images.
 
     Raises:
         error_at: the fault at its place, as a sentence for the caller.
@@ -96,6 +144,13 @@ def _differing(wanted: list[RequestedAttachment]) -> list[RequestedAttachment]:
 RequestedAttachments = Annotated[
     list[RequestedAttachment], Field(max_length=MOST), AfterValidator(_differing)
 ]
+_TEMPLATE_FILES: Final = TypeAdapter[list[TemplateFile]](
+    Annotated[list[TemplateFile], Field(max_length=MOST), AfterValidator(_differing)]
+)
+
+
+class WrongFiles(ValueError):
+    """The attachments of a template cannot be used; the message names the place and the fault."""
 
 
 class StoredFile(NamedTuple):
@@ -134,6 +189,8 @@ class Attachment(NamedTuple):
     size: int
     digest: str
     inline_id: str = ""
+    of_template: bool = False
+    """The file is of the template, and not of the request."""
 
     @classmethod
     def of(cls, wanted: RequestedAttachment, stored: StoredFile) -> Self:
@@ -158,8 +215,43 @@ def read(stored: Sequence[Mapping[str, Any]] | None) -> tuple[Attachment, ...]:
             size=each["size"],
             digest=each["digest"],
             inline_id=each.get("inline_id", ""),
+            of_template=each.get("of_template", False),
         )
         for each in stored or ()
+    )
+
+
+def template_files(stored: object) -> list[TemplateFile]:
+    """Return the files in the decoded JSON of a version of a template.
+
+    Raises:
+        WrongFiles: the JSON has another form, or the files cannot be sent together.
+    """
+    try:
+        return _TEMPLATE_FILES.validate_python(stored)
+    except ValidationError as error:
+        first = request_faults.invalid(error).errors[0]
+        raise WrongFiles(f"attachments{first.pointer}: {first.detail}") from None
+
+
+def write_template_files(files: Sequence[TemplateFile]) -> list[dict[str, Any]]:
+    """Return the JSON values that a version of a template stores."""
+    return [each.model_dump(exclude_none=True) for each in files]
+
+
+def of_template(stored: Sequence[Mapping[str, Any]]) -> tuple[Attachment, ...]:
+    """Return the files in the decoded JSON of a version as the attachments of a notification."""
+    return tuple(
+        Attachment(
+            id=template_file_id(each["digest"], each["type"]),
+            name=each["name"],
+            type=each["type"],
+            size=each["size"],
+            digest=each["digest"],
+            inline_id=each.get("inline_id", ""),
+            of_template=True,
+        )
+        for each in stored
     )
 
 
@@ -169,18 +261,22 @@ def size_of(attachments: Sequence[Attachment]) -> int:
 
 
 def request_fields(stored: Sequence[Mapping[str, Any]] | None, channel: Channel) -> dict[str, Any]:
-    """Return the field of a request on a channel that asks for the attachments of a row again."""
+    """Return the field of a request on a channel that asks for the attachments of a row again.
+
+    The files of the template come with the template.
+    """
     if channel is not Channel.EMAIL:
         return {}
     wanted = [
         {"id": str(each.id), "name": each.name}
         | ({"inline_id": each.inline_id} if each.inline_id else {})
         for each in read(stored)
+        if not each.of_template
     ]
     return {"attachments": wanted} if wanted else {}
 
 
-def name_fault(wanted: RequestedAttachment, type_: str) -> tuple[str, str] | None:
+def name_fault(wanted: RequestedAttachment | TemplateFile, type_: str) -> tuple[str, str] | None:
     """Return the field that does not fit the type of the uploaded file, and a sentence."""
     endings = ENDINGS[type_]
     if wanted.name.lower().rpartition(".")[2] not in endings or "." not in wanted.name:

@@ -58,6 +58,7 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType({
     r"^([a-z0-9][a-z0-9_\-]{0,31})?$": (
         "must be up to 32 of a-z, 0-9, - and _, with a letter or digit first"
     ),
+    r"^[0-9a-f]{64}$": "must be 64 hexadecimal digits in lower case",
     METADATA_PAIR: "must be a name and a value, like order_id:ORD-1",
 })
 """The pattern of a field -> what to write instead."""

@@ -4,6 +4,7 @@
     limits     the largest size of the attachments of an e-mail
     models     the files, with their contents
     rows       store, keep, link and read files
+    of_templates  store, copy and keep the files of templates
     fetch      get a file from a URL
     invitations   write the calendar file of a meeting
 
@@ -14,4 +15,7 @@ after the last use.
 
 A file of up to ten recipients is deleted with the last of the recipients, who may be two user ids
 of one merged person. A file of more recipients belongs to nobody, such as terms and conditions.
+
+A file of templates is a row without a producer and without recipients. No erasure deletes the row,
+and the sweep moves its deletion for as long as a version of a template names the file.
 """

@@ -12,7 +12,7 @@ from notifications.core.rules.lane import Mode
 
 
 class Attachment(models.Model):
-    """A file that a producer uploaded. Only `rows` writes the table.
+    """A file that a producer uploaded, or a file of templates. Only this feature writes the table.
 
     Postgres stores a large content outside of the row and uncompressed, so an update of the row
     writes no content. The foreign keys cascade in the database: the migration makes them.
@@ -25,6 +25,8 @@ class Attachment(models.Model):
         related_name="attachments",
         db_index=False,
         db_constraint=False,
+        null=True,
+        help_text="Empty: the file is of templates, and its id follows from digest and type.",
     )
     mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     digest = models.BinaryField(help_text="SHA-256 of the content.")

@@ -77,18 +77,23 @@ def keep(
     if connection.in_atomic_block:
         db.rows("attachment_recipients", {"ids": list(recipients)})
         db.rows("attachment_lock", {"ids": [each.id for each in wanted]})
-    end = clock.now() + conf.current().retention + 2 * _DAY
     values = {
         "producers": [each.producer_id for each in wanted],
         "modes": [int(each.mode) for each in wanted],
         "ids": [each.id for each in wanted],
-        "until": end.replace(hour=0, minute=0, second=0, microsecond=0),
+        "until": end_of_use(clock.now()),
     }
     found = db.retry_refused(lambda: db.rows("attachment_keep", values))
     return {
         FileKey(row.pop("producer_id"), Mode(row.pop("mode")), row["id"]): StoredFile(**row)
         for row in found
     }
+
+
+def end_of_use(now: dt.datetime) -> dt.datetime:
+    """Return the time of deletion of a file that is used at `now`, a whole day."""
+    end = now + conf.current().retention + 2 * _DAY
+    return end.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def link(uses: Collection[FileUse]) -> Collection[FileUse]:
@@ -155,7 +160,12 @@ def delete_expired(*, before: dt.datetime, limit: int) -> int:
     ends_at = clock.monotonic() + _SECONDS
     total, count = 0, 1
     while count and total < limit and clock.monotonic() < ends_at:
-        values = {"now": now, "limit": min(_FILES, limit - total), "most_bytes": _BYTES}
+        values = {
+            "now": now,
+            "limit": min(_FILES, limit - total),
+            "most_bytes": _BYTES,
+            "until": end_of_use(now),
+        }
         count = db.run("attachment_expire", values)
         total += count
     return total

@@ -16,7 +16,7 @@ import structlog
 
 from notifications.core.intake import plan, validation
 from notifications.core.models import BulkJob
-from notifications.core.rules import channels, ids
+from notifications.core.rules import attachments, channels, ids
 from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts, Spread
 from notifications.core.rules.lane import Priority
 from notifications.core.store.cached import notification_types
@@ -253,6 +253,7 @@ class _Builder:
             bulk_job_id=job.pk,
             variant=chosen.name,
             template_variant=chosen.template_variant,
+            attachments=attachments.write(template.attachments_on(self._wanted)),
         )
         self._variants[chosen] = found = _Variant(
             template,

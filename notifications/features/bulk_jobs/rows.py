@@ -26,7 +26,7 @@ _VARYING: Final = (
 
 
 class SharedColumns(NamedTuple):
-    """Common columns of the notifications of a variant, without None."""
+    """Common columns of the notifications of a variant; None for attachments alone."""
 
     producer_id: int
     mode: int
@@ -42,6 +42,8 @@ class SharedColumns(NamedTuple):
     bulk_job_id: UUID
     variant: str
     template_variant: str
+    attachments: str | None
+    """JSON, of the template; None without attachments."""
 
 
 class NewMessage(NamedTuple):
@@ -184,7 +186,7 @@ def _record(columns: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
 
 def _notification(shared: SharedColumns, now: dt.datetime) -> dict[str, Any]:
     return {
-        **dict.fromkeys(("content", "inbox", "attachments")),
+        **dict.fromkeys(("content", "inbox")),
         **dict.fromkeys(
             (
                 *("collapse_key", "ordering_key", "webhook_url", "idempotency_key"),

@@ -15,6 +15,7 @@ from typing import Final
 from django.db import transaction
 
 from notifications.core.models import Template
+from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.language import locales
 from notifications.core.rules.templates import contents, file_format
 from notifications.core.store.postgres import audit
@@ -140,7 +141,10 @@ def _load(file: TranslatedFile, *, by: str) -> Imported:
         return Imported(newest, target, ImportEffect.NOTHING)
     note = f"Translation from {source} to {target}"
     with audit.changes(by, "import_translation") as news:
-        made = versions.draft(file.template_id, changed, by=by, note=note)
+        try:
+            made = versions.draft(file.template_id, changed, by=by, note=note)
+        except WrongFiles as error:
+            raise WrongTranslation(f"{file.template_id}: {error}") from error
         news.append(made)
     return Imported(made, target, ImportEffect.DRAFT)
 

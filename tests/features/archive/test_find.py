@@ -17,7 +17,14 @@ from cryptography.fernet import Fernet
 from django.db import connection
 
 from notifications.core import conf
-from notifications.core.models import ArchiveKey, ErasureJob, Producer, Recipient, Template
+from notifications.core.models import (
+    ArchiveKey,
+    ErasureJob,
+    Notification,
+    Producer,
+    Recipient,
+    Template,
+)
 from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres.past_days import Lease
@@ -32,6 +39,7 @@ from tests.past_rows import fill, id_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _ALL = Period()
+_TERMS = {"name": "terms.pdf", "size": 5, "digest": "5e" * 32, "of_template": True}
 
 
 @pytest.fixture
@@ -41,6 +49,7 @@ def archived(day: dt.date, folder: Path) -> Iterator[list[dt.date]]:
     Recipient.objects.create(pk=1003, mode=Mode.LIVE, user_id="user-3")
     Producer.objects.create(pk=1, name="orders")
     fill(day - DAY, notifications=16, people=8)
+    Notification.objects.filter(pk=id_of(day, 20)).update(attachments=[_TERMS])
     for each in (day - DAY, day):
         with Lease(each) as lease:
             assert days.advance(lease)
@@ -64,6 +73,7 @@ def test_a_notification_is_found_by_its_id_and_by_its_deliverys(
     assert row["content"]["body"] == 'Line one\n"two", 20'
     assert row["variables"] == {"name": "Ada", "order_id": "ORD-20"}
     assert row["metadata"] == {"order": 20}
+    assert row["attachments"] == [_TERMS]
     assert row["idempotency_key"] == "order-20"
     assert [each["id"] for each in found.deliveries] == [str(ids.delivery_id(own, 1))]
     assert [each["detail"] for each in found.attempts] == ['said, "250 ok"']

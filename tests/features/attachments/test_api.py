@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
+import orjson
 import pytest
 
 from notifications.core import clock, conf
-from notifications.core.models import Notification
+from notifications.core.models import Notification, Template
 from notifications.core.rules.lane import Mode
 from notifications.features.attachments.models import Attachment
 from tests.api.conftest import Caller, MakeCaller, _fresh_state, caller, make_caller
@@ -20,6 +22,7 @@ from tests.journey import outbox
 __all__ = ["_fresh_state", "caller", "make_caller", "outbox"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("outbox")]
+MAIL = {"channel": "email", "title": "Order", "body": "See the terms."}
 PDF = b"%PDF-1.7\n" + bytes(range(256))
 
 
@@ -68,6 +71,27 @@ def test_producers_and_modes_do_not_see_the_files_of_others(
         status, told = _post(other, {"id": file, "name": "invoice.pdf"})
         assert (status, told["errors"][0]["pointer"]) == (422, "/attachments/0/id")  # type: ignore[index] # JSON
     assert _post(caller, {"id": file, "name": "invoice.pdf"})[0] == 202
+
+
+def test_a_template_gets_no_file_of_another_producer(
+    caller: Caller, make_caller: MakeCaller
+) -> None:
+    file, other = _upload(caller), make_caller("another")
+    named = [{"id": file, "name": "a.pdf"}]
+    body = {"template_id": "order", "texts": [MAIL], "attachments": named}
+    [error] = other.post("/v1/templates", body).json()["errors"]
+    assert error["pointer"] == "/attachments/0/id"
+    digest = hashlib.sha256(PDF).hexdigest()
+    facts = {"name": "a.pdf", "type": "application/pdf", "size": len(PDF), "digest": digest}
+    settings = orjson.dumps({"attachments": [facts]}).decode()
+    files = {"template.json": settings, "email.en.txt": "Order\n\nSee the terms.\n"}
+    for each in (other, caller):  # the digest finds files of templates alone
+        told = each.send("PUT", "/v1/templates/order/files", {"files": files}).json()
+        assert "is not stored here" in told["detail"]
+    assert not Template.objects.filter(template_id="order").exists()
+    assert caller.post("/v1/templates", body).status_code == 201
+    told = other.send("PUT", "/v1/templates/order/files", {"files": files}).json()
+    assert (told["version"], told["effect"]) == (1, "unchanged")
 
 
 @pytest.mark.parametrize(
@@ -192,3 +216,41 @@ def test_a_schedule_takes_no_attachments(caller: Caller) -> None:
     answer = caller.post("/v1/schedules", body)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "/notification/attachments"
+
+
+def test_a_template_names_uploaded_files_and_those_of_another_version(caller: Caller) -> None:
+    file = _upload(caller)
+    body = {"template_id": "order", "texts": [MAIL, {"channel": "sms", "body": "Sent."}]}
+
+    def draft(id_: str, name: str = "terms.pdf") -> dict[str, Any]:
+        told = caller.post("/v1/templates", {**body, "attachments": [{"id": id_, "name": name}]})
+        return dict(told.json())
+
+    first = draft(file)
+    [told] = first["attachments"]
+    assert (told["name"], told["size"]) == ("terms.pdf", len(PDF))
+    assert told["sha256"] == hashlib.sha256(PDF).hexdigest()
+    second = draft(told["id"], "terms-2.pdf")
+    assert (second["version"], second["attachments"][0]["id"]) == (2, told["id"])
+    assert caller.get("/v1/templates/order/versions/1").json() == first
+    for id_, name, place in ((str(uuid4()), "terms.pdf", "id"), (file, "terms.txt", "name")):
+        [error] = draft(id_, name)["errors"]
+        assert error["pointer"] == f"/attachments/0/{place}"
+    preview = "/v1/templates/order/preview"
+    assert (
+        caller.post(preview, {"channel": "email"}).json()["attachments"][0]["name"] == "terms-2.pdf"
+    )
+    assert caller.post(preview, {"channel": "sms"}).json()["attachments"] == []
+    assert caller.post("/v1/templates/order/publish", {"version": 1}).status_code == 200
+    diff = caller.get("/v1/templates/order/diff?from=1&to=2").json()["diff"]
+    assert '+      "name": "terms-2.pdf"' in diff
+    status, answer = _post(
+        caller, {"id": file, "name": "terms.pdf"}, template_id="order", content=None
+    )
+    assert (status, answer["errors"][0]["pointer"]) == (422, "/attachments/0/name")  # type: ignore[index] # JSON
+    status, answer = _post(caller, template_id="order", content=None)
+    assert status == 202
+    one = caller.get(f"/v1/notifications/{answer['notification_id']}").json()
+    assert one["attachments"] == [told]
+    status, answer = _post(caller, {"id": told["id"], "name": "a.pdf"})
+    assert (status, answer["errors"][0]["pointer"]) == (422, "/attachments/0/id")  # type: ignore[index] # JSON

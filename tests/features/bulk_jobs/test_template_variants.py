@@ -15,7 +15,8 @@ from notifications.core.operations import sent_content
 from notifications.core.rules.templates import contents
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.postgres import timelines
-from notifications.core.store.templates import template_cache, versions
+from notifications.core.store.templates import files, template_cache, versions
+from notifications.features.attachments.models import Attachment
 from notifications.features.bulk_jobs import create, variant_checks
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.rules import request as requests
@@ -27,6 +28,7 @@ from tests.journey import Accept, Reach, deliveries_of
 
 pytestmark = pytest.mark.django_db
 Outbox = Callable[[UUID], list[Any]]
+TERMS = "terms, 100 %.txt"
 VARIANTS = [
     {"name": "base", "percent": 50},
     {"name": "urgent", "percent": 50, "template_variant": "b"},
@@ -35,17 +37,19 @@ VARIANTS = [
 
 @pytest.fixture
 def sale() -> Template:
-    """A mail in two languages, with a variant of the English subject."""
+    """A mail in two languages, with a variant of the English subject and a file."""
     texts = [
         TextSource(channel=Channel.EMAIL, locale="en", title="Sale", body="Use {{ code }}"),
         TextSource(channel=Channel.EMAIL, locale="de", title="Angebot", body="Mit {{ code }}"),
         TextSource(channel=Channel.EMAIL, locale="en", variant="b", title="Last day, {{ name }}"),
     ]
-    return _publish(texts)
+    stored = files.store("text/plain", b"Terms")
+    named = {"name": TERMS, "type": stored.type, "size": stored.size, "digest": stored.digest}
+    return _publish(texts, attachments=[named])
 
 
-def _publish(texts: list[TextSource]) -> Template:
-    content = contents.content(map(contents.normalize, texts))
+def _publish(texts: list[TextSource], **settings: object) -> Template:
+    content = contents.content(map(contents.normalize, texts), settings)
     return versions.publish(versions.draft("sale", content, by="ana"), by="ana")
 
 
@@ -54,7 +58,7 @@ def _rows(job: BulkJob) -> dict[int, Notification]:
     return {row.recipient_id: row for row in rows}
 
 
-def test_each_recipient_gets_the_text_of_the_variant_also_when_it_is_shown_again(
+def test_each_recipient_gets_the_text_of_the_variant_and_the_file_once(
     sale: Template, new_job: NewJob, reach: Reach, outbox: Outbox
 ) -> None:
     people = [reach(f"u{n}", email=f"u{n}@sandbox.example") for n in range(12)]
@@ -78,11 +82,13 @@ def test_each_recipient_gets_the_text_of_the_variant_also_when_it_is_shown_again
         [delivery] = timeline.deliveries
         [message] = outbox(delivery.id)
         assert (message["title"], message["body"]) == (title, body)
+        assert message["attachments"] == [{"name": TERMS, "type": "text/plain", "size": 5}]
         person.refresh_from_db()
         [shown] = sent_content.contents(timeline, person)
         assert shown.rendered is not None
         assert (shown.rendered.title, shown.rendered.body) == (title, body)
     assert sale.version == 1
+    assert Attachment.objects.count() == 1
 
 
 @pytest.mark.usefixtures("sale")

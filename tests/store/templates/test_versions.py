@@ -14,7 +14,13 @@ from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db
 
-SETTINGS = {"variables": [], "default_locale": "en", "fallback_on": "", "confirm_seconds": 0}
+SETTINGS = {
+    "variables": [],
+    "default_locale": "en",
+    "fallback_on": "",
+    "confirm_seconds": 0,
+    "attachments": [],
+}
 
 
 def says(body: str, *, sensitive: str = "code", dropped: str = "") -> TemplateContent:

@@ -1,7 +1,8 @@
 """A template's content as files, for git.
 
     <template_id>/template.json          settings: {"sensitive_variables": ["code"], ...}
-                                             (see `language.variables` and `sms_policy`)
+                                             (see `language.variables` and `sms_policy`), and the
+                                             attachments without their contents
     <template_id>/<channel>.<locale>.txt     title, an empty line, body; an SMS is its body alone
     <template_id>/<channel>.<locale>.html    the HTML part of that text
     <template_id>/email.<locale>.md          the blocks of that text, which then has no body and no
@@ -48,6 +49,8 @@ class BrokenFiles(Exception):
 def write(content: TemplateContent) -> dict[str, str]:
     """Return file name -> text with a newline at the end."""
     told = {**content.settings, **sms_policy.written(content.texts)}
+    if not told.get("attachments"):
+        told.pop("attachments", None)
     settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
     files = {SETTINGS_FILE: f"{settings.decode()}\n"}
     for text in content.texts:

@@ -44,7 +44,10 @@ _MAX_LEVEL: Final = 12
 _FRAME: Final = Path(__file__).with_name("mail_block_frame.html").read_text()
 _PLACE: Final = re.compile("PREHEADER|HEADER|START|CONTENT")
 _LINK: Final = re.compile("(?:https?://|mailto:|tel:|\ue000)[^\\s\0-\x20\x7f]+", re.IGNORECASE)
-_IMAGE: Final = re.compile("(?:https?://|\ue000)[^\\s\0-\x20\x7f]+", re.IGNORECASE)
+_IMAGE: Final = re.compile(
+    "(?:https?://|\ue000)[^\\s\0-\x20\x7f]+|cid:[A-Za-z0-9_\\-]+", re.IGNORECASE
+)
+"""`cid:` and the inline id of an attachment, or a URL."""
 _WIDTH: Final = re.compile("[0-9]{1,3}")
 _STATEMENT: Final = re.compile("\\{(?=[{%#\ue000]|\\Z)")
 """A brace that could begin a statement of the template language."""
@@ -291,8 +294,8 @@ def _address(allowed: re.Pattern[str], url: object, line: int) -> str:
     """Return an address as the value of an attribute; rendering checks a variable at the begin."""
     if not isinstance(url, str) or not allowed.fullmatch(url):
         kind = "image" if allowed is _IMAGE else "link"
-        others = "" if allowed is _IMAGE else ", mailto: or tel:"
-        refuse(line, f"{kind}: the address begins with https:// or http://{others}, or a variable")
+        others = "cid: and an inline id" if allowed is _IMAGE else "mailto: or tel:"
+        refuse(line, f"{kind}: the address begins with https://, http://, {others}, or a variable")
     return _text(as_address(url, IMAGE_END if allowed is _IMAGE else LINK_END))
 
 

@@ -1,6 +1,7 @@
 """Templates in the database.
 
 versions          draft, publish and roll back, with author and time
+files             attachments of versions
 rows              conversion of stored texts for the rules; objections to publishing
 import_export     import from files, export to files
 invalidation      announces a change to every process

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final
 
@@ -11,10 +12,13 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from notifications.core.models import Template
+from notifications.core.rules import attachments
+from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.language import locales, variables
 from notifications.core.rules.templates import contents, file_format
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.templates.file_format import BrokenFiles
+from notifications.core.store.templates import files as template_attachments
 from notifications.core.store.templates import versions
 
 NOTE: Final = "From files"
@@ -41,7 +45,7 @@ def load(
     Raises:
         BrokenFiles: a file is invalid. Nothing was imported.
     """
-    with transaction.atomic():
+    with transaction.atomic(), _named(template_id):
         versions.lock(template_id)
         content = _content(template_id, files)
         change = _change(template_id, content, publish=publish)
@@ -65,7 +69,11 @@ def preview(template_id: str, files: Mapping[str, str], *, publish: bool) -> Imp
         BrokenFiles: as `load`.
     """
     content = _content(template_id, files)
-    return _change(template_id, content, publish=publish)
+    change = _change(template_id, content, publish=publish)
+    if change is not ImportEffect.NOTHING:
+        with _named(template_id):
+            template_attachments.check(content.settings["attachments"])
+    return change
 
 
 def export_all() -> Iterator[tuple[str, dict[str, str]]]:
@@ -116,6 +124,19 @@ def _content(template_id: str, files: Mapping[str, str]) -> TemplateContent:
         raise BrokenFiles(f"{template_id}/{error}") from error
 
 
+@contextmanager
+def _named(template_id: str) -> Iterator[None]:
+    """Name the file with the attachments whose content is not stored.
+
+    Raises:
+        BrokenFiles: in place of WrongFiles.
+    """
+    try:
+        yield
+    except WrongFiles as error:
+        raise BrokenFiles(f"{template_id}/{file_format.SETTINGS_FILE}: {error}") from error
+
+
 def _publish(version: Template | None, *, by: str) -> None:
     try:
         if version is not None:
@@ -152,16 +173,18 @@ def _with_defaults(template_id: str, content: TemplateContent) -> TemplateConten
 
 
 def _check_meaning(candidate: Template) -> None:
-    """Check variables and locale.
+    """Check variables, attachments and locale.
 
     Raises:
-        BrokenFiles: the declarations or the locale make no sense.
+        BrokenFiles: the declarations, the attachments or the locale make no sense.
     """
     try:
         variables.parse_new_declarations(candidate.variables)
-    except variables.MalformedDeclaration as error:
+        files = attachments.template_files(candidate.attachments)
+    except (variables.MalformedDeclaration, WrongFiles) as error:
         raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {error}") from error
     if not locales.is_known(candidate.default_locale):
         detail = f"{candidate.default_locale}: unknown locale; use a CLDR locale such as pt-BR"
         raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {detail}")
+    candidate.attachments = attachments.write_template_files(files)
     candidate.default_locale = locales.normalize(candidate.default_locale)

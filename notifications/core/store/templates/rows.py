@@ -11,6 +11,7 @@ from notifications.core.rules.language.variables import MalformedDeclaration
 from notifications.core.rules.templates import publishing
 from notifications.core.rules.texts import wording
 from notifications.core.rules.texts.wording import COLUMNS, TextSource
+from notifications.core.store.templates import files
 from providers.contract import Channel
 
 
@@ -37,10 +38,11 @@ def objections(template: Template) -> list[str]:
         declared = variables.parse_declarations(template.variables)
     except MalformedDeclaration as error:
         return [str(error)]
-    return publishing.objections(
+    found = publishing.objections(
         sources,
         declared=declared,
         sensitive=template.sensitive_variables,
         public_url=conf.current().public_url,
         url_schemes=conf.current().inbox_url_schemes,
     )
+    return [*found, *files.objections(template, {each.channel for each in sources})]

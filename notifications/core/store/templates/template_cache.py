@@ -20,7 +20,8 @@ import orjson
 
 from notifications.core import clock
 from notifications.core.models import Template
-from notifications.core.rules import request_faults
+from notifications.core.rules import attachments, request_faults
+from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.language import locales, syntax, templating, variables
 from notifications.core.rules.language.variables import Variable
 from notifications.core.rules.texts import variants, wording
@@ -60,6 +61,8 @@ class TemplateVersion:
     """Channel -> locale -> text."""
     mentioned: frozenset[str] | None
     """Variables that are declared or mentioned in a text; None: a text cannot be parsed."""
+    attachments: tuple[Attachment, ...] = ()
+    """Files of each e-mail."""
     variant: str = ""
     """The variant whose recipients get `texts`; empty: the base texts."""
     variants: Mapping[str, TemplateVersion] = field(default_factory=dict, repr=False)
@@ -77,6 +80,14 @@ class TemplateVersion:
     def of_variant(self, variant: str) -> TemplateVersion | None:
         """Return the version with the texts of a variant; None for an unknown variant."""
         return self.variants.get(variant) if variant else self
+
+    def attachments_on(self, channels: Collection[Channel]) -> tuple[Attachment, ...]:
+        """Return the files of a notification; none without the channel e-mail.
+
+        `channels`: those of the notification; empty: those of the texts.
+        """
+        has_mail = self.attachments and Channel.EMAIL in (channels or self.texts)
+        return self.attachments if has_mail else ()
 
     def text(self, channel: Channel, locale: str) -> Wording | None:
         """Return the text for a channel in the nearest locale; None for an invalid text."""
@@ -229,6 +240,7 @@ def _of_variant(
         },
         texts=texts,
         mentioned=_mentions(declared, [each for of in texts.values() for each in of.values()]),
+        attachments=attachments.of_template(orjson.loads(row["attachments"])),
         variant=variant,
         variants=by_variant,
     )

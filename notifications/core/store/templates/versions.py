@@ -16,7 +16,7 @@ version (see the migration).
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from django.db import transaction
@@ -24,11 +24,12 @@ from django.db.models import Max
 
 from notifications.core import clock
 from notifications.core.models import Template, TemplateEvent, TemplateText
+from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.texts import wording
 from notifications.core.store.postgres import db, late_encryption
-from notifications.core.store.templates import invalidation, rows
+from notifications.core.store.templates import files, invalidation, rows
 
 Verb = TemplateEvent.Verb
 
@@ -71,7 +72,11 @@ def current(template_id: str) -> Template | None:
 
 @transaction.atomic
 def draft(template_id: str, content: TemplateContent, *, by: str, note: str = "") -> Template:
-    """Make a new draft with the next number."""
+    """Make a new draft with the next number.
+
+    Raises:
+        WrongFiles: the content of an attachment is not stored.
+    """
     made = _add(template_id, content, by=by, note=note)
     record(made, Verb.DRAFTED, by=by, detail=note)
     return made
@@ -79,7 +84,7 @@ def draft(template_id: str, content: TemplateContent, *, by: str, note: str = ""
 
 @transaction.atomic
 def edit(version: Template, content: TemplateContent, *, by: str) -> None:
-    """Replace the content of a draft.
+    """Replace the texts of a draft.
 
     Raises:
         django.db.IntegrityError: it was published meanwhile.
@@ -87,6 +92,24 @@ def edit(version: Template, content: TemplateContent, *, by: str) -> None:
     version.texts.all().delete()
     _write(version, content)
     record(version, Verb.EDITED, by=by)
+
+
+@transaction.atomic
+def edit_files(
+    version: Template, change: Callable[[Template], list[dict[str, Any]]], *, by: str
+) -> None:
+    """Replace the attachments of a draft by the result of `change`, called with the locked row.
+
+    Raises:
+        WrongFiles: of `change`, or the version is published.
+    """
+    found = Template.objects.select_for_update().get(pk=version.pk)
+    if found.published_at is not None:
+        raise WrongFiles("This version is published. Make a new draft from it.")
+    found.attachments = change(found)
+    files.keep(found.attachments)
+    found.save(update_fields=("attachments", "updated_at"))
+    record(found, Verb.EDITED, by=by, detail="attachments")
 
 
 @transaction.atomic
@@ -108,8 +131,8 @@ def roll_back(version: Template, *, by: str) -> Template:
     """Publish the content of an earlier version as a new version, and return the new version.
 
     Raises:
-        NotPublishable: the version was never published, equals the current version, or would
-            store a variable unencrypted that is sensitive now.
+        NotPublishable: the version was never published, equals the current version, would store a
+            variable unencrypted that is sensitive now, or a content of its files is not stored.
     """
     lock(version.template_id)
     if version.published_at is None:
@@ -119,6 +142,7 @@ def roll_back(version: Template, *, by: str) -> Template:
     if now_valid is not None and content_of(now_valid) == content:
         raise NotPublishable(f"{now_valid} is the current one and says the same")
     _check_sensitive(version, now_valid)
+    _keep_files(version)
     made = _add(version.template_id, content, by=by, note=f"Back to version {version.version}")
     _make_current(made, Verb.ROLLED_BACK, by=by, detail=f"to version {version.version}")
     return made
@@ -146,6 +170,7 @@ def lock(template_id: str) -> None:
 def _add(template_id: str, content: TemplateContent, *, by: str, note: str) -> Template:
     lock(template_id)
     columns: Mapping[str, Any] = content.settings
+    files.keep(columns.get("attachments", ()))
     made = Template.objects.create(
         template_id=template_id,
         version=next_number(template_id),
@@ -193,6 +218,19 @@ def _check(version: Template) -> None:
     objections = rows.objections(version)
     if objections:
         raise NotPublishable("; ".join(objections))
+    _keep_files(version)
+
+
+def _keep_files(version: Template) -> None:
+    """Keep the files of a version that becomes the current version.
+
+    Raises:
+        NotPublishable: a content is not stored.
+    """
+    try:
+        files.keep(version.attachments)
+    except WrongFiles as error:
+        raise NotPublishable(str(error)) from error
 
 
 def _check_sensitive(version: Template, now_valid: Template | None) -> None:

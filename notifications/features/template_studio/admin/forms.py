@@ -42,6 +42,18 @@ class TranslationForm(forms.Form):
     )
 
 
+class FileForm(forms.Form):
+    """A file that is sent with the e-mails of a version."""
+
+    file = forms.FileField(label="File", widget=UnfoldAdminFileFieldWidget)
+    inline_id = forms.CharField(
+        required=False,
+        max_length=64,
+        label='Inline id, for an image in the text: <img src="cid:ID">, in blocks ![Logo](cid:ID)',
+        widget=UnfoldAdminTextInputWidget(attrs={"pattern": r"[A-Za-z0-9_\-]+"}),
+    )
+
+
 class TextForm(forms.ModelForm[TemplateText]):
     """Validates a text for all values of the variables."""
 

@@ -24,6 +24,7 @@ from notifications.core.admin.actions import action
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.admin.monitoring.links import traffic_link
 from notifications.core.models import Template, TemplateEvent
+from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.templates import diff
 from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.postgres import audit
@@ -31,6 +32,7 @@ from notifications.core.store.templates import versions
 from notifications.core.store.templates.versions import Verb
 from notifications.features.template_studio.admin import (
     editor_page,
+    files_page,
     publish_page,
     translation_page,
     zip_files,
@@ -93,7 +95,15 @@ class TemplateAdmin(AuditedAdmin):
         ),
     )
     actions_list = ("download", "upload")  # type: ignore[assignment]  # unfold types its default, an empty tuple
-    actions_detail = ("editor", "translate", "compare", "publish", "roll_back", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    actions_detail = (
+        "editor",
+        "translate",
+        "attachments",
+        "compare",
+        "publish",
+        "roll_back",
+        "new_draft",
+    )  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     @display(description="Plots")
     def plots(self, row: Template) -> str:
@@ -202,18 +212,15 @@ class TemplateAdmin(AuditedAdmin):
 
     @action("Translate", url_path="translate", permissions=["view"], icon="translate")
     def translate(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Return a file for translators, or import a translated file.
-
-        Raises:
-            PermissionDenied: the operator may not change templates.
-        """
+        """Return a file for translators, or import a translated file."""
         version = get_object_or_404(Template, pk=object_id)
         may_write = self.has_write_permission(request)
-        if request.method != "POST":
-            return translation_page.show(self, request, version, may_write=may_write)
-        if not may_write:
-            raise PermissionDenied
-        return translation_page.load(self, request, version, by=_name(request))
+        return translation_page.answer(self, request, version, may_write=may_write)
+
+    @action("Attachments", url_path="attachments", permissions=["view"], icon="attach_file")
+    def attachments(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Show the attachments of the version, or change those of a draft."""
+        return files_page.answer(self, request, get_object_or_404(Template, pk=object_id))
 
     @action("Compare", url_path="compare", permissions=["view"], icon="difference")
     def compare(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -314,7 +321,7 @@ class TemplateAdmin(AuditedAdmin):
             with audit.changes(_name(request), step.operation, own) as news:
                 made = step.take(version, by=_name(request))
                 news.extend([made] * (made.pk != version.pk))
-        except versions.NotPublishable as error:
+        except (versions.NotPublishable, WrongFiles) as error:
             self.message_user(request, f"Not done: {error}.", messages.ERROR)
             return HttpResponseRedirect(_page_of(version))
         self.message_user(request, f"{made} {step.outcome}.", messages.SUCCESS)

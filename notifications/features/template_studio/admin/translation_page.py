@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -28,7 +29,22 @@ _TYPES: Final = {
 }
 
 
-def show(
+def answer(
+    model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template, *, may_write: bool
+) -> HttpResponse:
+    """Show the page, return the file that the query asks for, or import an uploaded file.
+
+    Raises:
+        PermissionDenied: the operator may not change templates.
+    """
+    if request.method != "POST":
+        return _show(model_admin, request, version, may_write=may_write)
+    if not may_write:
+        raise PermissionDenied
+    return _load(model_admin, request, version, by=request.user.get_username())
+
+
+def _show(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template, *, may_write: bool
 ) -> HttpResponse:
     """Show the page, or return the file that the query asks for."""
@@ -47,7 +63,7 @@ def show(
     return answer
 
 
-def load(
+def _load(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template, *, by: str
 ) -> HttpResponse:
     """Import the uploaded file, and open the draft in the editor; a fault shows the page again."""

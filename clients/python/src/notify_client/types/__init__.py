@@ -75,7 +75,6 @@ from notify_client.types.keys import MeAnswer as MeAnswer
 from notify_client.types.keys import RateAnswer as RateAnswer
 from notify_client.types.keys import RotateRequest as RotateRequest
 from notify_client.types.keys import SchedulesLimit as SchedulesLimit
-from notify_client.types.notifications import AttachedFile as AttachedFile
 from notify_client.types.notifications import AttemptDetail as AttemptDetail
 from notify_client.types.notifications import BatchAccepted as BatchAccepted
 from notify_client.types.notifications import BatchRequest as BatchRequest
@@ -173,6 +172,7 @@ from notify_client.types.series import SeriesAnswer as SeriesAnswer
 from notify_client.types.series import SeriesDraft as SeriesDraft
 from notify_client.types.series import SeriesRequest as SeriesRequest
 from notify_client.types.series import StepLine as StepLine
+from notify_client.types.shared import AttachedFile as AttachedFile
 from notify_client.types.shared import Cause as Cause
 from notify_client.types.shared import Channel as Channel
 from notify_client.types.shared import Content as Content

@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from uuid import UUID
 
 from notify_client.types.shared import (
+    AttachedFile,
     Channel,
     Mode,
     NotificationRequest,
@@ -16,19 +17,6 @@ from notify_client.types.shared import (
     RequestWarning,
     Status,
 )
-
-
-class AttachedFile(TypedDict):
-    """An attachment of a notification."""
-
-    id: str
-    name: str
-    type: str
-    size: int
-    """Bytes of the content."""
-
-    sha256: str
-    inline_id: str | None
 
 
 class AttemptDetail(TypedDict):
@@ -236,7 +224,7 @@ class NotificationDetail(TypedDict):
 
     content: dict[str, Any] | None
     attachments: list[AttachedFile]
-    """Of the e-mail."""
+    """Of the e-mail: those of the request, then those of the template."""
 
     channels: list[Channel]
     delivery: str

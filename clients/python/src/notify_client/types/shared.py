@@ -50,6 +50,19 @@ TokenScope = Literal[
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
+class AttachedFile(TypedDict):
+    """An attachment of a notification or of a template."""
+
+    id: str
+    name: str
+    type: str
+    size: int
+    """Bytes of the content."""
+
+    sha256: str
+    inline_id: str | None
+
+
 class Content(TypedDict):
     """Raw text instead of a template, for producers with that permission."""
 

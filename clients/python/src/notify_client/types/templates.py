@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 from notify_client.types.shared import (
+    AttachedFile,
     Channel,
+    RequestedAttachment,
 )
 
 
@@ -101,6 +103,8 @@ class PreviewAnswer(TypedDict):
     """Variables used in the text and missing from the request; some may be optional."""
 
     problems: list[str]
+    attachments: list[AttachedFile]
+    """Files of the e-mail; none on other channels."""
 
 
 class PreviewRequest(TypedDict):
@@ -172,6 +176,12 @@ class TemplateRequest(TypedDict):
     confirm_seconds: NotRequired[int]
     """Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
     notification type. Default: `0`.
+    """
+
+    attachments: NotRequired[Sequence[RequestedAttachment]]
+    """Files of each e-mail of the version: uploaded by `POST /v1/attachments`, or files of
+    another version. The template keeps a copy of the content. Together with the attachments
+    of a notification at most 10.
     """
 
     note: NotRequired[str]
@@ -329,6 +339,9 @@ class VersionAnswer(TypedDict):
     default_locale: str
     fallback_on: str
     confirm_seconds: int
+    attachments: list[AttachedFile]
+    """Files of each e-mail; another version may name the ids."""
+
     texts: list[TextAnswer]
 
 
