@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -239,6 +240,12 @@ def test_a_file_that_is_wrong_is_named_and_nothing_is_stored(notify: Notify, nam
     (folder / "push.en.txt").write_text("Hello\n\n{{ unclosed\n")
     said = notify("templates", "push", name, status=1)
     assert f"{name}/push.en.txt: line 1" in said
+    shutil.copytree(folder, folder.with_name(f"{name}_first"))
+    (folder.with_name(f"{name}_first") / "push.en.txt").write_text("Hello\n\nGood day.\n")
+    said = notify("templates", "push", f"{name}_first", name, "--publish", status=1)
+    assert f"{name}/push.en.txt: line 1" in said
+    assert f"{name}_first: v1 drafted\n" in said
+    assert f"{name}_first: unpublished v1 draft\n" in notify("templates", "list")
     (folder / "push.en.txt").write_bytes(b"\xff")
     assert "push.en.txt is not UTF-8" in notify("templates", "push", name, status=1)
     assert "is no folder" in notify("templates", "push", "no_such", status=1)

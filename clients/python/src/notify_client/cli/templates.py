@@ -12,7 +12,7 @@ import difflib
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ from notify_client import Client
 from notify_client.cli import profiles
 from notify_client.cli.faults import Fault
 from notify_client.errors import NotFound
+from notify_client.types import FilesAnswer, FilesStored
 
 Files = Mapping[str, str]
 
@@ -55,8 +56,8 @@ def push(chosen: Namespace) -> int:
     """Draft templates from files, and publish the drafts with `--publish`."""
     templates = dict(_local(chosen.dir, chosen.names))
     with profiles.client(chosen.profile) as client:
-        for name, files in templates.items():
-            _store(client, name, files, note=chosen.note, publish=chosen.publish)
+        found = ((name, files, chosen.note) for name, files in templates.items())
+        _store(client, found, publish=chosen.publish)
     return 0
 
 
@@ -88,25 +89,56 @@ def promote(chosen: Namespace) -> int:
             f"not published in {chosen.source}: {', '.join(drafts)}. Publish it there first."
         )
     with profiles.client(chosen.target) as target:
-        for name in published.keys() - set(drafts):
-            found = published[name]
-            sys.stdout.writelines(
-                _differences(name, _stored(target, name), found["files"], into=chosen.source)
-            )
-            note = f"{chosen.source} v{found['version']}"
-            _store(target, name, found["files"], note=note, publish=chosen.publish)
+        changes = _promoted(target, published, without=drafts, source=chosen.source)
+        _store(target, changes, publish=chosen.publish)
     return 0
 
 
-def _store(client: Client, name: str, files: Files, *, note: str, publish: bool) -> None:
-    stored = client.templates.put_files(name, files, note=note)
-    is_draft = client.templates.version(name, stored["version"])["state"] == "draft"
-    if publish and is_draft:
-        client.templates.publish(name, stored["version"])
-    step = "published" if publish and is_draft else stored["effect"]
-    print(f"{name}: v{stored['version']} {step}")
-    if is_draft and not publish and stored["review_url"]:
+def _promoted(
+    target: Client, published: Mapping[str, FilesAnswer], *, without: Collection[str], source: str
+) -> Iterator[tuple[str, Files, str]]:
+    """Yield the templates for another installation, and print the differences of each before."""
+    for name in sorted(published.keys() - set(without)):
+        found = published[name]
+        there = _stored(target, name)
+        sys.stdout.writelines(_differences(name, there, found["files"], into=source))
+        yield name, found["files"], f"{source} v{found['version']}"
+
+
+def _store(client: Client, templates: Iterable[tuple[str, Files, str]], *, publish: bool) -> None:
+    """Draft templates (name, files, note), and with `publish` publish the drafts.
+
+    Each template is drafted before the first is published, so a refused template publishes none.
+    The drafts before a refused template stay, and are told.
+    """
+    drafted: list[FilesStored] = []
+    try:
+        for name, files, note in templates:
+            stored = client.templates.put_files(name, files, note=note)
+            if publish:
+                drafted.append(stored)
+            else:
+                _tell(stored)
+    except Exception:
+        for stored in drafted:
+            _tell(stored)
+        raise
+    for stored in drafted:
+        _publish(client, stored)
+
+
+def _tell(stored: FilesStored) -> None:
+    print(f"{stored['template_id']}: v{stored['version']} {stored['effect']}")
+    if stored["review_url"]:
         print(f"  review and publish: {stored['review_url']}")
+
+
+def _publish(client: Client, stored: FilesStored) -> None:
+    name, number = stored["template_id"], stored["version"]
+    is_draft = client.templates.version(name, number)["state"] == "draft"
+    if is_draft:
+        client.templates.publish(name, number)
+    print(f"{name}: v{number} {'published' if is_draft else stored['effect']}")
 
 
 def _all(client: Client) -> list[str]:
