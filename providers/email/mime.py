@@ -43,8 +43,11 @@ _METHOD: Final = re.compile(
 )
 """The property of an invitation (RFC 5546, 1.4)."""
 
-_ENCODED_AT_ONCE: Final = 57 * 4_096
-"""Octets of a piece of a file; 57 octets make a line."""
+_LINE_OCTETS: Final = 57
+"""Octets of a file that make a line of base64."""
+
+_ENCODED_AT_ONCE: Final = _LINE_OCTETS * 4_096
+"""Octets of a piece of a file."""
 
 _NAME_OCTETS: Final = 20
 """Octets of a file name in a line; an escaped octet takes three characters."""
@@ -104,6 +107,16 @@ def list_headers(message: Message) -> dict[str, str]:
     if message.mail.thread_id:
         found["In-Reply-To"] = found["References"] = f"<{message.mail.thread_id}>"
     return found
+
+
+def bytes_without_headers(body: str, html: str, file_sizes: Iterable[int]) -> int:
+    """Return the bytes of the encoded texts and files of an e-mail.
+
+    `file_sizes`: the bytes of each content. The headers, some hundred bytes a part, do not count.
+    """
+    parts = len(_part(body, kind="plain")) if body or not html else 0
+    parts += len(_part(html, kind="html")) if html else 0
+    return parts + sum(4 * -(-size // 3) + 2 * -(-size // _LINE_OCTETS) for size in file_sizes)
 
 
 def header_lines(message: Message, *, sender: Address, to: str, at: datetime) -> tuple[str, ...]:

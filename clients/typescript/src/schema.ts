@@ -976,6 +976,8 @@ export interface components {
             messages: {
                 [key: string]: number;
             };
+            /** @description Bytes of all e-mails with their attachments, from up to 200 rendered messages. */
+            mail_bytes: number;
             cost_usd: number;
             costs: components["schemas"]["CostAnswer"][];
         };
@@ -2115,6 +2117,13 @@ export interface components {
             segments: number;
             /** @description The cause if the text cannot be rendered. */
             problem: string | null;
+            /** @description Of the e-mail; none on other channels. */
+            attachments: components["schemas"]["AttachedFile"][];
+            /**
+             * @description Bytes of the e-mail with its attachments in base64, without headers; null on other channels,
+             *     and without a text.
+             */
+            mail_bytes: number | null;
         };
         /** @description The progress of a replay job. */
         ReplayJobAnswer: {

@@ -90,6 +90,10 @@ class DryRun:
     """Messages whose texts were rendered: all, or some of them."""
     problems: Counter[str] = field(default_factory=Counter)
     """Cause -> rendered messages with a text that cannot be rendered: such a message fails."""
+    mails: int = 0
+    """Rendered e-mails."""
+    mail_bytes: int = 0
+    """Bytes of the rendered e-mails with their attachments."""
     samples: list[Sample] = field(default_factory=list)
     _texts: list[Planned] = field(default_factory=list)
     """Some of the messages, for samples and measures."""
@@ -104,6 +108,12 @@ class DryRun:
         """Return the recipients of the whole audience with a failing message."""
         share = self.problems.total() / self.rendered if self.rendered else 0.0
         return round(share * self.messages * self.factor)
+
+    @property
+    def all_mail_bytes(self) -> int:
+        """Return the bytes of all e-mails to the whole audience."""
+        mean = self.mail_bytes / self.mails if self.mails else 0.0
+        return round(mean * self.deliveries[Channel.EMAIL] * self.factor)
 
     def add(self, built: page.PlannedPage, *, recipients: int) -> None:
         """Count a page."""
@@ -190,14 +200,17 @@ def _spread(blocks: Iterable[int]) -> list[int]:
 
 
 def _render(found: DryRun) -> None:
-    """Render the texts of some messages, and count the messages with a problem.
+    """Render the texts of some messages; count the messages with a problem, and bytes of mails.
 
     A text with a masked variable does not count: the mask may be the problem.
     """
     kept, until = found.sample_messages(), clock.monotonic() + _RENDER_SECONDS
     for message in kept[:: len(kept) // _MEASURED + 1]:
         found.rendered += 1
-        texts = [each for each in renderings.of_message(message) if not each.is_masked]
+        texts = renderings.of_message(message)
+        mails = [each.mail_bytes for each in texts if each.mail_bytes]
+        found.mails, found.mail_bytes = found.mails + len(mails), found.mail_bytes + sum(mails)
+        texts = [each for each in texts if not each.is_masked]
         if problem := next((each.problem for each in texts if each.problem), ""):
             found.problems[problem] += 1
         if clock.monotonic() >= until:

@@ -1,4 +1,4 @@
-"""Unsubscribe links in the mails of a bulk job, checked before the job is sent.
+"""Unsubscribe links and attachments of the mails of a bulk job, checked before the job is sent.
 
 The composer of the admin and the dry run of the API show the same sentences.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from notifications.core.models import BulkJob
+from notifications.core.rules.lane import Mode
 from notifications.core.rules.texts import wording
 from notifications.core.store.cached import notification_types
-from notifications.core.store.templates import template_cache
+from notifications.core.store.templates import files, template_cache
 from notifications.core.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
@@ -25,6 +26,12 @@ def unsubscribe_fault(version: TemplateVersion, *, type_: str) -> str:
         return ""
     named = ", ".join(without)
     return f"{version.label}: the mails in {named} have no visible unsubscribe link."
+
+
+def files_fault(version: TemplateVersion, *, mode: Mode) -> str:
+    """Return a sentence if no provider takes the attachments of a template; else empty."""
+    fault = files.size_fault(version.attachments, mode=mode) if version.attachments else ""
+    return fault and f"{version.label}: {fault}."
 
 
 def warnings(job: BulkJob) -> Iterator[tuple[str, str]]:
@@ -42,4 +49,6 @@ def warnings(job: BulkJob) -> Iterator[tuple[str, str]]:
         if version is None or Channel.EMAIL not in version.texts:
             continue
         if fault := unsubscribe_fault(version, type_=job.type):
+            yield pointer, fault
+        if fault := files_fault(version, mode=Mode(job.mode)):
             yield pointer, fault

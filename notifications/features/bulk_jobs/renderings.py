@@ -16,6 +16,7 @@ from notifications.core import conf
 from notifications.core.delivery import preference_links
 from notifications.core.models import Contact
 from notifications.core.rules import masking
+from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
 from notifications.core.rules.language.variables import NO_LINKS, MailLinks
 from notifications.core.rules.sensitive import MASK
@@ -24,6 +25,7 @@ from notifications.core.store.cached import brands
 from notifications.core.store.templates import template_cache
 from notifications.features.bulk_jobs.page import Planned
 from providers.contract import Channel
+from providers.email import mime
 
 _TOKEN: Final = "x" * short_links.TOKEN_LENGTH
 
@@ -42,6 +44,8 @@ class Rendering:
     problem: str = ""
     is_masked: bool = False
     """True if the template has a sensitive variable, whose value is masked."""
+    files: Sequence[Attachment] = ()
+    """Attachments of an e-mail."""
 
     @property
     def segments(self) -> int:
@@ -49,6 +53,14 @@ class Rendering:
         if self.rendered is None or self.channel is not Channel.SMS:
             return 1
         return sms_segments.measure(self.rendered.body).segments
+
+    @property
+    def mail_bytes(self) -> int:
+        """Return the bytes of the encoded texts and files of an e-mail; 0 on other channels."""
+        text = self.rendered
+        if text is None or self.channel is not Channel.EMAIL:
+            return 0
+        return mime.bytes_without_headers(text.body, text.html, [each.size for each in self.files])
 
 
 def of_message(message: Planned) -> list[Rendering]:
@@ -87,6 +99,7 @@ def of_delivery(message: Planned, channel: Channel, contact_id: int) -> Renderin
         rendered=rendered,
         problem=problem,
         is_masked=bool(template and template.sensitive),
+        files=template.attachments if template and channel is Channel.EMAIL else (),
     )
 
 

@@ -15,8 +15,10 @@ from notifications.core.gate import Place, function_at
 from notifications.core.models import Template
 from notifications.core.rules import attachments
 from notifications.core.rules.attachments import (
+    Attachment,
     RequestedAttachment,
     StoredFile,
+    TemplateFile,
     WrongFiles,
 )
 from notifications.core.rules.lane import Mode
@@ -151,14 +153,20 @@ def objections(version: Template, channels: Collection[Channel]) -> list[str]:
         return [_NO_FEATURE]
     if Channel.EMAIL not in channels:
         return ["the attachments need a text for email, which alone has attachments"]
+    fault = size_fault(files, mode=Mode.LIVE)
+    return [fault] if fault else []
+
+
+def size_fault(files: Sequence[TemplateFile | Attachment], *, mode: Mode) -> str:
+    """Return a sentence if no provider of e-mails takes the files together; else empty."""
     has_images = any(each.inline_id for each in files)
-    most = min(each(Mode.LIVE, with_images=has_images) for each in _limits())
+    most = min((each(mode, with_images=has_images) for each in _limits()), default=0)
     size = sum(each.size for each in files)
     if size <= most:
-        return []
+        return ""
     whose = "with images in the HTML " if has_images else ""
     said = f"the attachments have {size} bytes together, and a provider of e-mails {whose}takes at"
-    return [f"{said} most {most}: write a link to a file instead"]
+    return f"{said} most {most}: write a link to a file instead"
 
 
 def _facts(file: StoredFile, *, name: str, inline_id: str | None) -> dict[str, Any]:

@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.template.defaultfilters import filesizeformat
+
 from notifications.core import clock, conf
 from notifications.core.delivery import routing
 from notifications.core.models import Producer, Recipient
+from notifications.core.rules import attachments
 from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.language import locales
 from notifications.core.rules.switches import MessageSource
@@ -100,6 +103,7 @@ def run(
         if fault := variant_checks.base_texts_fault(version, used):
             checks.append(Check("warning", fault))
         checks += _unsubscribe(version, used, type_=str(value.get("type") or ""))
+        checks += _attachments(version, used, mode)
     for channel in used:
         checks += _sender(channel, value, mode)
     checks += _night(value)
@@ -167,6 +171,17 @@ def _unsubscribe(
         yield Check("warning", fault)
     else:
         yield Check("ok", f"{version.label}: each mail has an unsubscribe link.")
+
+
+def _attachments(version: TemplateVersion, used: Sequence[Channel], mode: Mode) -> Iterator[Check]:
+    if Channel.EMAIL not in used or not version.attachments:
+        return
+    if fault := mail_checks.files_fault(version, mode=mode):
+        yield Check("warning", fault)
+    else:
+        size = filesizeformat(attachments.size_of(version.attachments))
+        names = ", ".join(each.name for each in version.attachments)
+        yield Check("ok", f"{version.label}: each mail has {names} ({size}).")
 
 
 def _sender(channel: Channel, value: Mapping[str, Any], mode: Mode) -> Iterator[Check]:

@@ -8,10 +8,17 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from notifications.core.api import attached_files
 from notifications.core.api.examples import TEMPLATE, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.schemas import ChannelLabel, ChannelWord, RequestWarning, ResponseModel
+from notifications.core.api.schemas import (
+    AttachedFile,
+    ChannelLabel,
+    ChannelWord,
+    RequestWarning,
+    ResponseModel,
+)
 from notifications.core.models import BulkJob
 from notifications.core.rules.access import BOTH
 from notifications.core.rules.prices import MICROS
@@ -73,6 +80,8 @@ class DryRunEstimate(ResponseModel):
     message fails."""
     messages: dict[ChannelLabel, int]
     """Channel -> messages."""
+    mail_bytes: int
+    """Bytes of all e-mails with their attachments, from up to 200 rendered messages."""
     cost_usd: float
     costs: list[CostAnswer]
 
@@ -92,6 +101,11 @@ class RenderedMessage(ResponseModel):
     """SMS segments; 1 on other channels."""
     problem: str | None
     """The cause if the text cannot be rendered."""
+    attachments: list[AttachedFile]
+    """Of the e-mail; none on other channels."""
+    mail_bytes: int | None
+    """Bytes of the e-mail with its attachments in base64, without headers; null on other channels,
+    and without a text."""
 
 
 class DryRunSample(ResponseModel):
@@ -167,6 +181,7 @@ def _to_answer(found: DryRun, job: BulkJob) -> DryRunAnswer:
                 channel.label: round(count * found.factor)
                 for channel, count in sorted(found.deliveries.items())
             },
+            mail_bytes=found.all_mail_bytes,
             cost_usd=sum(each.micros for each in found.costs) / MICROS,
             costs=[_cost(each) for each in found.costs],
         ),
@@ -206,5 +221,7 @@ def _message(rendering: Rendering, address: str | None) -> RenderedMessage:
         variant=rendering.variant or None,
         segments=rendering.segments,
         problem=rendering.problem or None,
+        attachments=attached_files.describe(rendering.files),
+        mail_bytes=rendering.mail_bytes or None,
         **parts,
     )

@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from uuid import UUID
 
 from notify_client.types.shared import (
+    AttachedFile,
     Channel,
     Priority,
 )
@@ -298,6 +299,14 @@ class RenderedMessage(TypedDict):
 
     problem: str | None
     """The cause if the text cannot be rendered."""
+
+    attachments: list[AttachedFile]
+    """Of the e-mail; none on other channels."""
+
+    mail_bytes: int | None
+    """Bytes of the e-mail with its attachments in base64, without headers; null on other
+    channels, and without a text.
+    """
 
 
 class TestGroupRequest(TypedDict):

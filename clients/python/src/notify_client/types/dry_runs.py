@@ -57,6 +57,9 @@ class DryRunEstimate(TypedDict):
     messages: dict[str, int]
     """Channel -> messages."""
 
+    mail_bytes: int
+    """Bytes of all e-mails with their attachments, from up to 200 rendered messages."""
+
     cost_usd: float
     costs: list[CostAnswer]
 
