@@ -114,7 +114,7 @@ def test_the_attachments_are_named_with_type_size_and_digest(
     delivery = make_delivery(attachments=[{**file, "digest": digest}])
     page = shown(door, delivery)
     assert "Attachments of the e-mail" in page
-    assert "&lt;b&gt;.pdf, application/pdf, 2.0" in page
+    assert "&lt;b&gt;.pdf</a>, application/pdf, 2.0" in page
     assert digest in page
     assert id_ in page  # of the curl command
 

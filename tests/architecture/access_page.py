@@ -84,9 +84,9 @@ def _roles_and_buttons() -> list[str]:
             for right, (_, name) in RIGHTS.items()
         ),
         "",
-        "Without `see_addresses` each page, list and file shows `m***@example.com` or",
-        "`+49 *** 123`. With the right a contact's page has the button `Show the address`; the",
-        "audit log has an entry `see_address` for each use.",
+        "Without `see_addresses` pages, lists and files show `m***@example.com` or `+49 *** 123`.",
+        "With the right a contact's page has the button `Show the address`, and a message's page",
+        "downloads of attachments; the audit log has each `see_address` and `download_attachment`.",
         "",
         "## Buttons of the admin",
         "",

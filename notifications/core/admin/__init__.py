@@ -3,7 +3,7 @@
     dashboard, monitoring        Overview and the other pages with plots
     activity, palette            one list of all messages; the search box
     deliveries                   search; a page with all details of a notification
-    message_page, _actions, _scale   that page: its parts, buttons and drawing
+    message_page, _actions, _files, _scale   that page: its parts, buttons, downloads and drawing
     addresses                    masked addresses
     dead_letters, replays        groups by cause; filter, inspect, replay or discard; stop
     workers                      work of each lane, deliveries behind a hold

@@ -1,6 +1,7 @@
 """Actions of the page of a message: cancel, withdraw, resend on another channel, send a copy.
 
-Each action asks for confirmation by GET, acts by POST, and writes an audit entry.
+Each action asks for confirmation by GET, acts by POST, and writes an audit entry. A download of an
+attachment is a GET, which writes an audit entry too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from django.forms import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from notifications.core.admin import base, message_page
+from notifications.core.admin import addresses, base, message_files, message_page
 from notifications.core.admin.actions import action
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Notification, Recipient
@@ -32,7 +33,7 @@ from providers.contract import Channel
 class MessageActions(base.ReadOnlyAdmin):
     """Adds the actions to the admin of notifications."""
 
-    actions_detail = ("cancel", "withdraw", "resend", "send_to_me")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    actions_detail = ("cancel", "withdraw", "resend", "send_to_me", "attachment")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     def has_cancel_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
         """Return True if the operator may cancel notifications."""
@@ -41,6 +42,10 @@ class MessageActions(base.ReadOnlyAdmin):
     def has_resend_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
         """Return True if the operator may add notifications."""
         return bool(request.user.has_perm("notifications.add_notification"))
+
+    def has_reveal_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
+        """Return True if the operator may see messages, and addresses in full."""
+        return self.has_view_permission(request) and addresses.may_see(request)
 
     @action("Cancel", url_path="cancel", permissions=["cancel"], icon="cancel")
     def cancel(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -134,6 +139,16 @@ class MessageActions(base.ReadOnlyAdmin):
             choices=[(each.channel.label, False, None) for each in texts],
             impossible=not (address and texts),
         )
+
+    @action("Attachment", url_path="attachment", permissions=["reveal"], icon="attach_file")
+    def attachment(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Return an attachment as a download."""
+        notification = _timeline(object_id).notification
+        try:
+            return message_files.answer(request, notification)
+        except message_files.FileGone as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return HttpResponseRedirect(_page(notification.pk))
 
     def _send_copy(
         self, request: HttpRequest, notification: Notification, texts: list[SentContent]

@@ -25,6 +25,7 @@ from notifications.core import clock, conf, feature
 from notifications.core.admin import (
     addresses,
     base,
+    message_files,
     message_scale,
     message_timeline,
     model_pages,
@@ -122,10 +123,8 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
         "idempotency_key": addresses.text_for(request, notification.idempotency_key or ""),
         "variables": addresses.text_for(request, _pretty(timeline.variables)),
         "metadata": addresses.text_for(request, _pretty(notification.metadata)),
-        "attachments": [
-            each._replace(name=addresses.text_for(request, each.name))
-            for each in attachments.read(notification.attachments)
-        ],
+        "attachments": message_files.shown(request, notification),
+        "downloads": addresses.may_see(request),
         "status_colour": base.colour_of(timeline.status),
         "clock": recipient_page.clock_of(recipient or Recipient()),
         "lines": [

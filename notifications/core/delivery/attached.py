@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import UUID
@@ -180,10 +180,18 @@ def contents(deliveries: Iterable[ClaimedDelivery]) -> Mapping[UUID, bytes]:
         if claimed.notification.attachments
         for each in claimed.attachments
     }
+    return _read(wanted) if wanted else {}
+
+
+def content_of(named: attachments.Attachment) -> bytes | None:
+    """Return the content of an attachment, for an operator; None: the file was deleted."""
+    return _read({named.id}).get(named.id)
+
+
+def _read(wanted: Collection[UUID]) -> Mapping[UUID, bytes]:
     found: dict[UUID, bytes] = {}
-    if wanted:
-        for read in CONTENTS:
-            found |= read(wanted)
+    for read in CONTENTS:
+        found |= read(wanted)
     return found
 
 

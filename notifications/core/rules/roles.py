@@ -87,6 +87,7 @@ ACTS: Final[Mapping[str, str]] = {
     "delivery.resolve": "change_delivery",
     "notification.cancel": "cancel_notification",
     "notification.resend": "add_notification",
+    "notification.reveal": "see_addresses",
     "recipient.inbox": "view_delivery",
     "recipient.change": "change_recipient",
     "replayjob.stop": "replay_deadletter",
