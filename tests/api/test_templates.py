@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from notifications.core.store.templates import template_cache
+from notifications.core import clock
+from notifications.core.rules.templates import contents
+from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.templates import template_cache, versions
+from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 
 PATH = "/v1/templates"
@@ -47,6 +51,25 @@ def test_a_template_is_drafted_and_read_again(caller: Caller) -> None:
         | {"vendor_template": None}
     ]
     assert caller.get(f"{HELLO}/versions/1").json() == made
+
+
+def test_the_text_of_a_bulk_job_is_read_by_its_name_and_listed_nowhere(caller: Caller) -> None:
+    draft(caller, text("Hello"))
+    source = TextSource(channel=Channel.SMS, locale="en", body="Closed")
+    content = contents.content([source], {"default_locale": "en"})
+    made = versions.publish_once(clock.new_notification_id(), content, by="maria")
+    assert [each["template_id"] for each in caller.get(PATH).json()["results"]] == ["hello"]
+    told = caller.get(f"{PATH}/{made.template_id}/versions/1").json()
+    assert (told["state"], told["texts"][0]["body"]) == ("published", "Closed")
+
+
+def test_a_template_cannot_have_the_name_of_the_text_of_a_bulk_job(caller: Caller) -> None:
+    named = {"template_id": f"one-off-{0:032x}", "texts": [text("Hello")]}
+    answer = caller.post(PATH, named)
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == "/template_id"
+    assert error["detail"] == "this name belongs to the text of a bulk job; choose another name"
 
 
 def test_an_in_app_text_has_link_image_and_actions(caller: Caller) -> None:

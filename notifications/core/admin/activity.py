@@ -38,8 +38,10 @@ from notifications.core.rules import masking, reasons
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
+from notifications.core.rules.templates import one_off
 from notifications.core.store.postgres import activity, search
 from notifications.core.store.postgres.activity import ActivityLine, ActivityPage, ActivityQuery
+from notifications.core.store.templates.rows import ONE_OFF
 from providers.contract import Channel
 
 Value = TypeVar("Value")
@@ -238,7 +240,8 @@ def _cancel_all(form: str, query: QueryDict) -> str:
 
 def _filters(query: QueryDict, producers: Mapping[int, str]) -> list[Filter]:
     types = NotificationType.objects.values_list("name", flat=True)[:_MOST_OPTIONS]
-    templates = Template.objects.order_by("template_id").values_list("template_id", flat=True)
+    listed = Template.objects.exclude(ONE_OFF).order_by("template_id")
+    templates = listed.values_list("template_id", flat=True)
     choices: list[tuple[str, str, Iterable[tuple[object, str]]]] = [
         ("status", "Status", ((each.value, each.label) for each in Status)),
         ("channel", "Channel", ((each.value, each.label) for each in Channel)),
@@ -302,7 +305,8 @@ def _lines(rows: Sequence[ActivityLine], producers: Mapping[int, str]) -> Iterab
             row=row,
             label=base.label_of(row.status, row.reason),
             reason=reasons.sentence(row.reason),
-            text=templates.get(row.template or 0, "") or masking.mask_text(row.title or ""),
+            text=one_off.label(templates.get(row.template or 0, ""))
+            or masking.mask_text(row.title or ""),
             producer=producers.get(row.producer_id, "a deleted producer"),
             person=named[row.recipient_id],
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, ClassVar, Final
 
+import orjson
 import phonenumbers
 import pydantic
 from django import forms
@@ -304,14 +304,16 @@ class TopicsOffField(forms.CharField):
 def parse_object(text: str) -> dict[str, Any]:
     """Return the object of a JSON text; an empty object for an empty text.
 
+    NaN, infinity and half of a surrogate pair are refused, as in requests of the API.
+
     Raises:
         ValidationError: the text is no JSON object.
     """
     if not text.strip():
         return {}
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
         raise ValidationError(f"This is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise ValidationError('Write a JSON object, such as {"name": "value"}.')

@@ -18,6 +18,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from notifications.core.models import NotificationType, Producer, Template
 from notifications.core.rules.lane import Priority
+from notifications.core.store.templates.rows import ONE_OFF
 
 FEW: Final = 30
 """Names of a select; a longer list is searched by typing."""
@@ -106,7 +107,7 @@ def types(part: str = "") -> Names:
 
 def templates(part: str = "", *, is_published: bool = False) -> Names:
     """Return the templates with a text in the name; `is_published`: with a published version."""
-    rows = Template.objects.filter(template_id__icontains=part)
+    rows = Template.objects.filter(template_id__icontains=part).exclude(ONE_OFF)
     if is_published:
         rows = rows.exclude(published_at=None)
     found = rows.order_by("template_id").values_list("template_id", flat=True).distinct()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlencode
 
+from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
@@ -19,6 +20,7 @@ from notifications.core.admin import menu, model_pages, recipient_names
 from notifications.core.models import Producer, Recipient, Template
 from notifications.core.store.postgres import contacts_by_address
 from notifications.core.store.postgres import search as messages
+from notifications.core.store.templates.rows import ONE_OFF
 
 _EACH: Final = 5
 """Results of each kind."""
@@ -93,7 +95,8 @@ def _messages(term: str) -> Iterator[SearchResult]:
 def _names(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     """Yield templates and producers whose names contain the term."""
     if request.user.has_perm("notifications.view_template"):
-        templates = Template.objects.filter(template_id__icontains=term)
+        listed = Q(template_id=term) | Q(template_id__icontains=term) & ~ONE_OFF
+        templates = Template.objects.filter(listed)
         for template in templates.order_by("template_id", "-version")[:_EACH]:
             if page := model_pages.change_page(template):
                 yield SearchResult(

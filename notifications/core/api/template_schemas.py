@@ -31,7 +31,7 @@ from notifications.core.rules.language.variables import MAX_DECLARED, Type, pars
 from notifications.core.rules.recipient import Locale
 from notifications.core.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
 from notifications.core.rules.request_fields import AskedChannel
-from notifications.core.rules.templates import contents
+from notifications.core.rules.templates import contents, one_off
 from notifications.core.rules.templates.contents import MAX_TEXTS, TemplateContent
 from notifications.core.rules.templates.sms_policy import MAX_SEGMENTS
 from notifications.core.rules.texts import variants, vendor_template, wording
@@ -162,7 +162,7 @@ class TextRequest(RequestModel):
 class TemplateRequest(RequestModel):
     """A draft: the first version of a template, or the next version."""
 
-    template_id: TemplateId
+    template_id: Annotated[TemplateId, AfterValidator(one_off.check_name)]
     texts: Annotated[list[TextRequest], Field(min_length=1, max_length=MAX_TEXTS)]
     sensitive_variables: list[Name] = Field(default_factory=list, max_length=100)
     """Variables to encrypt at rest, mask in all output and wipe after the final status."""

@@ -48,6 +48,7 @@ from notifications.core.rules.texts import variants, vendor_template
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
+from notifications.core.store.templates.rows import ONE_OFF
 from notifications.core.store.templates.versions import NotPublishable
 from providers.contract import Channel
 
@@ -77,9 +78,14 @@ SHOWN: Final = 100
     },
 )
 def list_templates(call: Call, query: TemplateQuery) -> Response:
-    """List templates with the number of the current version and of the newest version."""
+    """List templates with the number of the current version and of the newest version.
+
+    The list leaves out the texts written for one bulk job. `GET /v1/templates/{template_id}`
+    returns such a text by the `template_id` of the job.
+    """
     found = (
         Template.objects
+        .exclude(ONE_OFF)
         .filter(template_id__gt=query.cursor or "")
         .values("template_id")
         .annotate(

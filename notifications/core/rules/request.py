@@ -364,11 +364,12 @@ def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
     Raises:
         error_at: the fault as a sentence for the caller.
     """
-    if fault := _size_fault(value, limit):
+    if fault := size_fault(value, limit):
         raise request_faults.error_at(fault, *place)
 
 
-def _size_fault(value: dict[str, Any], limit: int) -> str:
+def size_fault(value: dict[str, Any], limit: int) -> str:
+    """Return why an object is no plain JSON of at most `limit` bytes; empty if it is."""
     try:
         encoded = orjson.dumps(value)
         if len(encoded) > 2 * _MOST_LEVELS:  # a level takes two brackets

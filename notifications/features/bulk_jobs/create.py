@@ -21,6 +21,7 @@ from notifications.core.models import BulkJob
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.problems import FieldError, Kind, Problem, Refused
+from notifications.core.rules.templates import one_off
 from notifications.core.rules.webhook_events import StatusEvent
 from notifications.core.store.cached import notification_types
 from notifications.core.store.cached.notification_types import TypeRule
@@ -216,7 +217,8 @@ def _check_variant(
     of_variant = template.of_variant(variant)
     if of_variant is None:
         there = ", ".join(template.variants) or "none"
-        detail = f"template {template.template_id} has no variant {variant}; published: {there}"
+        text = one_off.described(template.template_id)
+        detail = f"{text} has no variant {variant}; published: {there}"
         raise BulkJobRefused(_invalid(f"/variants/{position}/template_variant", detail))
     _check_template(request, of_variant)
 
@@ -229,9 +231,10 @@ def _check_template(request: BulkJobRequest, template: TemplateVersion) -> None:
     """
     for position, channel in enumerate(request.channels):
         if channel not in template.texts:
-            detail = f"template {template.template_id} has no text for {channel.label}"
+            text = one_off.described(template.template_id)
+            detail = f"{text} has no text for {channel.label}"
             raise BulkJobRefused(_invalid(f"/channels/{position}", detail))
-    if _has_upload(request.audience):
+    if has_upload(request.audience):
         return  # the columns of the upload are variables, checked for each recipient
     wanted = request.channels or list(template.texts)
     wrong = [
@@ -243,12 +246,12 @@ def _check_template(request: BulkJobRequest, template: TemplateVersion) -> None:
         raise BulkJobRefused(Problem(Kind.INVALID, detail, tuple(wrong)))
 
 
-def _has_upload(expression: object) -> bool:
+def has_upload(expression: object) -> bool:
     """Return True if an audience expression names an upload, also inside a saved audience."""
     if isinstance(expression, Mapping):
         names_one = "upload" in expression or "audience" in expression
-        return names_one or any(_has_upload(each) for each in expression.values())
-    return isinstance(expression, list) and any(_has_upload(each) for each in expression)
+        return names_one or any(has_upload(each) for each in expression.values())
+    return isinstance(expression, list) and any(has_upload(each) for each in expression)
 
 
 def _invalid(pointer: str, detail: str) -> Problem:

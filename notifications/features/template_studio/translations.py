@@ -17,7 +17,7 @@ from django.db import transaction
 from notifications.core.models import Template
 from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.language import locales
-from notifications.core.rules.templates import contents, file_format
+from notifications.core.rules.templates import contents, file_format, one_off
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.import_export import ImportEffect
@@ -153,8 +153,10 @@ def _locked(template_id: str) -> Template:
     """Return the newest version, and lock the template until the transaction ends.
 
     Raises:
-        WrongTranslation: there is no such template.
+        WrongTranslation: there is no such template, or the template is the text of a bulk job.
     """
+    if one_off.is_one_off(template_id):
+        raise WrongTranslation(f"{template_id}: {one_off.RESERVED}")
     if template_id.isprintable():
         versions.lock(template_id)
         if (newest := versions.newest(template_id)) is not None:

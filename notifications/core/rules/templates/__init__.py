@@ -6,6 +6,7 @@
     previews     a version rendered with samples
     publishing   why a version may not be published
     derived      declarations derived from the texts, for an author to confirm
+    one_off      names of the texts that are written for one bulk job
 
 `store.templates` has authors, times and the current version.
 """

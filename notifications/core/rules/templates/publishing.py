@@ -25,6 +25,7 @@ def objections(
     sensitive: Collection[str] = (),
     public_url: str = "",
     url_schemes: Collection[str] = (),
+    declare: str = "declare the variables",
 ) -> list[str]:
     """Return the objections to texts; empty if the texts may be published.
 
@@ -34,6 +35,8 @@ def objections(
         sensitive: names of variables that must not be stored unencrypted.
         public_url: URL of the service, for the length of short links.
         url_schemes: app schemes that links of in-app and push texts may have.
+        declare: what the author does to have declared variables; empty: a variable that one
+            language alone needs is no objection.
     """
     sources = list(sources)
     if wrong := list(dict.fromkeys(sentence for _, sentence in variants.faults(sources))):
@@ -52,15 +55,14 @@ def objections(
             *_to_part(source, declared, sensitive, url_schemes),
         ]
     ]
-    return found if declared else [*found, *_to_languages(sources)]
+    return found if declared or not declare else [*found, *_to_languages(sources, declare)]
 
 
-def _to_languages(sources: Sequence[TextSource]) -> Iterator[str]:
+def _to_languages(sources: Sequence[TextSource], declare: str) -> Iterator[str]:
     """Yield objections to variables missing in other languages of a channel."""
     for label, names in derived.lonely(sources).items():
         yield (
-            f"{label}: no other language needs {', '.join(names)}; correct the name, or declare the"
-            " variables"
+            f"{label}: no other language needs {', '.join(names)}; correct the name, or {declare}"
         )
 
 

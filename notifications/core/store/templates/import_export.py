@@ -15,11 +15,12 @@ from notifications.core.models import Template
 from notifications.core.rules import attachments
 from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.language import locales, variables
-from notifications.core.rules.templates import contents, file_format
+from notifications.core.rules.templates import contents, file_format, one_off
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.templates import files as template_attachments
 from notifications.core.store.templates import versions
+from notifications.core.store.templates.rows import ONE_OFF
 
 NOTE: Final = "From files"
 
@@ -77,9 +78,12 @@ def preview(template_id: str, files: Mapping[str, str], *, publish: bool) -> Imp
 
 
 def export_all() -> Iterator[tuple[str, dict[str, str]]]:
-    """Return the files of every template: of the current version, or of the newest draft."""
-    names = Template.objects.order_by("template_id").values_list("template_id", flat=True)
-    for name in names.distinct():
+    """Yield the files of every template: of the current version, or of the newest draft.
+
+    One-off templates are left out.
+    """
+    listed = Template.objects.exclude(ONE_OFF).order_by("template_id")
+    for name in listed.values_list("template_id", flat=True).distinct():
         version = versions.current(name) or versions.newest(name)
         if version is not None:
             yield name, file_format.write(versions.content_of(version))
@@ -118,6 +122,8 @@ def _content(template_id: str, files: Mapping[str, str]) -> TemplateContent:
     Raises:
         BrokenFiles: with the template's name before the file's.
     """
+    if one_off.is_one_off(template_id):
+        raise BrokenFiles(f"{template_id}: {one_off.RESERVED}")
     try:
         return _with_defaults(template_id, file_format.parse(files))
     except BrokenFiles as error:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Final
+
+from django.db.models import Q
 
 from notifications.core import conf
 from notifications.core.models import Template, TemplateText
 from notifications.core.rules.language import variables
 from notifications.core.rules.language.variables import MalformedDeclaration
-from notifications.core.rules.templates import publishing
+from notifications.core.rules.templates import one_off, publishing
 from notifications.core.rules.texts import wording
 from notifications.core.rules.texts.wording import COLUMNS, TextSource
 from notifications.core.store.templates import files
 from providers.contract import Channel
+
+ONE_OFF: Final = Q(template_id__regex=one_off.PATTERN)
+"""Condition for one-off templates, which lists of templates leave out."""
 
 
 def source_of(text: TemplateText) -> TextSource:

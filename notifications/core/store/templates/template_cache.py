@@ -2,6 +2,8 @@
 
 An edit acts within two seconds in every process, even if the invalidation message is lost. A
 notification renders the version pinned at accept.
+
+`with_uncommitted` shows a version of a transaction, or of a text that is not stored, to its thread.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import datetime as dt
 import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -24,10 +27,13 @@ from notifications.core.rules import attachments, request_faults
 from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.language import locales, syntax, templating, variables
 from notifications.core.rules.language.variables import Variable
+from notifications.core.rules.templates import one_off
+from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.texts import variants, wording
 from notifications.core.rules.texts.wording import TextSource, Wording
 from notifications.core.store.postgres import db
 from notifications.core.store.templates import invalidation
+from notifications.core.store.templates.rows import ONE_OFF
 from providers.contract import Channel
 
 _FRESH: Final = 1.0
@@ -75,6 +81,8 @@ class TemplateVersion:
     @property
     def label(self) -> str:
         """Name and variant, for people."""
+        if one_off.is_one_off(self.template_id):
+            return one_off.label(self.template_id).capitalize()
         return f"{self.template_id}, variant {self.variant}" if self.variant else self.template_id
 
     def of_variant(self, variant: str) -> TemplateVersion | None:
@@ -161,8 +169,54 @@ def _newest(
 
 
 _cache = _TemplateCache()
-by_id = _cache.by_id
-by_name = _cache.by_name
+_uncommitted: ContextVar[TemplateVersion | None] = ContextVar("uncommitted", default=None)
+
+
+def by_id(wanted: Collection[int]) -> dict[int, TemplateVersion]:
+    """Return pinned versions; a deleted version is missing."""
+    own = _uncommitted.get()
+    if own is None or own.id not in wanted:
+        return _cache.by_id(wanted)
+    return _cache.by_id([each for each in wanted if each != own.id]) | {own.id: own}
+
+
+def by_name(wanted: Collection[str]) -> dict[str, TemplateVersion]:
+    """Return the current version of each name; unknown and unpublished names are missing."""
+    own = _uncommitted.get()
+    if own is None or own.template_id not in wanted:
+        return _cache.by_name(wanted)
+    others = [each for each in wanted if each != own.template_id]
+    return _cache.by_name(others) | {own.template_id: own}
+
+
+@contextlib.contextmanager
+def with_uncommitted(
+    template_id: str, content: TemplateContent, *, version_id: int
+) -> Iterator[None]:
+    """Let this thread find a version that other threads do not see, until the block ends.
+
+    The cache of the process does not keep the version, so a rollback leaves nothing in the cache.
+
+    Args:
+        template_id: name of the template.
+        content: texts, default locale and declared variables.
+        version_id: id of the row in the present transaction; 0: the version is not stored.
+    """
+    columns = {
+        "id": version_id,
+        "template_id": template_id,
+        "variables": orjson.dumps(content.settings["variables"]).decode(),
+        "sensitive_variables": (),
+        "fallback_on": "",
+        "confirm_seconds": 0,
+        "default_locale": content.settings["default_locale"],
+        "attachments": "[]",
+    }
+    token = _uncommitted.set(_of_variant(columns, content.texts, ""))
+    try:
+        yield
+    finally:
+        _uncommitted.reset(token)
 
 
 def did_you_mean(name: str) -> str:
@@ -178,7 +232,7 @@ def forget() -> None:
 
 @functools.lru_cache(maxsize=1)
 def _names(second: int) -> tuple[str, ...]:  # noqa: ARG001 - one reading serves a second of mistakes
-    published = Template.objects.exclude(published_at=None)
+    published = Template.objects.exclude(published_at=None).exclude(ONE_OFF)
     names = published.order_by("template_id").values_list("template_id", flat=True).distinct()
     return tuple(names[:_MOST_NAMES])
 

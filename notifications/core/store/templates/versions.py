@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max
@@ -25,7 +26,7 @@ from django.db.models import Max
 from notifications.core import clock
 from notifications.core.models import Template, TemplateEvent, TemplateText
 from notifications.core.rules.attachments import WrongFiles
-from notifications.core.rules.templates import contents
+from notifications.core.rules.templates import contents, one_off
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.texts import wording
 from notifications.core.store.postgres import db, late_encryption
@@ -75,11 +76,23 @@ def draft(template_id: str, content: TemplateContent, *, by: str, note: str = ""
     """Make a new draft with the next number.
 
     Raises:
+        NotPublishable: the name is one of a one-off template, which has one version.
         WrongFiles: the content of an attachment is not stored.
     """
-    made = _add(template_id, content, by=by, note=note)
-    record(made, Verb.DRAFTED, by=by, detail=note)
-    return made
+    if one_off.is_one_off(template_id):
+        raise NotPublishable(one_off.RESERVED)
+    return _draft(template_id, content, by=by, note=note)
+
+
+@transaction.atomic
+def publish_once(job_id: UUID, content: TemplateContent, *, by: str) -> Template:
+    """Make and publish the one-off template of a bulk job.
+
+    Raises:
+        NotPublishable: `rows.objections` is not empty.
+    """
+    note = "Text of a bulk job"
+    return publish(_draft(one_off.name_of(job_id), content, by=by, note=note), by=by)
 
 
 @transaction.atomic
@@ -165,6 +178,12 @@ def next_number(template_id: str) -> int:
 def lock(template_id: str) -> None:
     """Lock a template until the transaction ends."""
     db.rows("lock_template", {"template_id": template_id})
+
+
+def _draft(template_id: str, content: TemplateContent, *, by: str, note: str) -> Template:
+    made = _add(template_id, content, by=by, note=note)
+    record(made, Verb.DRAFTED, by=by, detail=note)
+    return made
 
 
 def _add(template_id: str, content: TemplateContent, *, by: str, note: str) -> Template:

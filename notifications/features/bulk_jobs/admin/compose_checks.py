@@ -6,7 +6,7 @@ A fault prevents the job; a warning and a note do not.
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,7 +20,7 @@ from notifications.core.rules import attachments
 from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.language import locales
 from notifications.core.rules.switches import MessageSource
-from notifications.core.store.cached import switches
+from notifications.core.store.cached import brands, switches
 from notifications.core.store.postgres import time_limit
 from notifications.core.store.postgres.time_limit import TooSlow
 from notifications.core.store.rate_limits import breaker_status
@@ -30,7 +30,7 @@ from notifications.features.audiences.rows import members
 from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules.nodes import Expression
 from notifications.features.bulk_jobs import mail_checks, variant_checks
-from notifications.features.bulk_jobs.admin import compose_form
+from notifications.features.bulk_jobs.admin import compose_form, compose_text
 from providers.contract import Channel
 
 SAMPLED: Final = 500
@@ -97,7 +97,7 @@ def run(
     """Return the results of all checks for which the form has the values."""
     versions = _versions(value)
     used = _channels(value, versions)
-    checks = list(_audience(estimate))
+    checks = [*_audience(estimate), *_written(value)]
     for version in versions:
         checks += _texts(version, used, sample)
         if fault := variant_checks.base_texts_fault(version, used):
@@ -139,6 +139,13 @@ def _audience(estimate: Estimate | None) -> Iterator[Check]:
         yield Check("fault", "The audience is empty.")
 
 
+def _written(value: Mapping[str, Any]) -> Iterator[Check]:
+    """Warn of a text that is written in the form like of a template before its publication."""
+    producer: Producer | None = value.get("producer")
+    brand = brands.of(producer.pk if producer else None)
+    yield from (Check("warning", each) for each in compose_text.warnings(value, brand=brand))
+
+
 def _texts(
     version: TemplateVersion, used: Sequence[Channel], sample: AudienceSample
 ) -> Iterator[Check]:
@@ -147,19 +154,32 @@ def _texts(
     without = [each.label for each in used if each not in version.texts]
     if without:
         yield Check("warning", f"{name} has no text for {', '.join(without)}.")
+    foreign = _foreign(version, used, sample)
+    for (locale, instead), count in foreign.most_common(5):
+        share = f"{count} of {sample.locales.total()} sampled recipients"
+        yield Check("warning", f"{name}: {share} have the locale {locale} and get {instead}.")
+    state = "is published" if version.id else "is written"
+    if not sample.locales:
+        yield Check("ok", f"{name} {state}. The recipients' locales are not compared.")
+    elif not without and not foreign:
+        yield Check("ok", f"{name} {state}, with a text for each sampled recipient's locale.")
+
+
+def _foreign(
+    version: TemplateVersion, used: Sequence[Channel], sample: AudienceSample
+) -> Counter[tuple[str, str]]:
+    """Return the locales that get another language, such as `en (push, sms)`, with recipients."""
     foreign: Counter[tuple[str, str]] = Counter()
     for locale, count in sample.locales.items():
-        for texts in (version.texts[each] for each in used if each in version.texts):
-            chosen = locales.choose(tuple(texts), locale, default=version.default_locale)
+        found: dict[str, list[str]] = defaultdict(list)
+        for channel in (each for each in used if each in version.texts):
+            there = tuple(version.texts[channel])
+            chosen = locales.choose(there, locale, default=version.default_locale)
             if chosen is not None and locales.language_of(chosen) != locales.language_of(locale):
-                foreign[locale, chosen] = count
-    for (locale, chosen), count in foreign.most_common(5):
-        share = f"{count} of {sample.locales.total()} sampled recipients"
-        yield Check("warning", f"{name}: {share} have the locale {locale} and get {chosen}.")
-    if not sample.locales:
-        yield Check("ok", f"{name} is published. The recipients' locales are not compared.")
-    elif not without and not foreign:
-        yield Check("ok", f"{name} is published, with a text for each sampled recipient's locale.")
+                found[chosen].append(channel.label)
+        for chosen, channels in found.items():
+            foreign[locale, f"{chosen} ({', '.join(channels)})"] = count
+    return foreign
 
 
 def _unsubscribe(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language import locales
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.sensitive import MASK
-from notifications.core.rules.templates import previews
+from notifications.core.rules.templates import one_off, previews
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
@@ -34,7 +34,7 @@ from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.audiences.rules.nodes import And, Expression, UserIds
 from notifications.features.bulk_jobs import create
-from notifications.features.bulk_jobs.admin import compose_checks, compose_form
+from notifications.features.bulk_jobs.admin import compose_checks, compose_form, compose_text
 from notifications.features.bulk_jobs.admin.compose_checks import AudienceSample, Check
 from notifications.features.bulk_jobs.admin.compose_form import (
     CHOSEN,
@@ -95,7 +95,8 @@ class Draft:
     @property
     def missing(self) -> list[str]:
         """The fields without a choice of the sender."""
-        return [name for name in CHOSEN if not self.form[name].value()]
+        given = {"template_id"} if self.form.writes_text else set()
+        return [name for name in CHOSEN if name not in given and not self.form[name].value()]
 
     @property
     def is_ready(self) -> bool:
@@ -135,9 +136,11 @@ def examine(form: ComposeForm) -> Draft:
     draft.errors = {name: " ".join(map(str, each)) for name, each in form.errors.items()}
     _examine_audience(draft)
     _examine_request(draft)
+    objections = compose_text.objections(draft.value)
+    draft.errors = {**objections, **draft.errors}
     sample = AudienceSample.of(draft.expression, mode=draft.mode)
     checks = compose_checks.run(draft.value, draft.estimate, sample, mode=draft.mode)
-    draft.checks = [*_faults(draft), *checks]
+    draft.checks = [*_faults(draft, objections), *checks]
     return draft
 
 
@@ -172,8 +175,13 @@ def _examine_request(draft: Draft) -> None:
         draft.request = parsed
 
 
-def _faults(draft: Draft) -> Iterator[Check]:
-    """Yield a check for the missing choices, and a check for every other field with a fault."""
+def _faults(draft: Draft, objections: Mapping[str, str]) -> Iterator[Check]:
+    """Yield a check for the missing choices, and a check for every other field with a fault.
+
+    Args:
+        draft: the draft with its errors.
+        objections: field -> objections to a written text, which name the place in the text.
+    """
     missing = draft.missing
     if missing:
         yield Check("fault", " ".join(CHOSEN[name] for name in missing))
@@ -181,7 +189,9 @@ def _faults(draft: Draft) -> Iterator[Check]:
         if name == "audience" and name not in missing:
             yield Check("fault", "The audience has a fault.")
         elif name in draft.form.fields and name not in missing:
-            yield Check("fault", f"{draft.form[name].label}: {draft.errors[name]}")
+            said = draft.errors[name]
+            named = said if said == objections.get(name) else f"{draft.form[name].label}: {said}"
+            yield Check("fault", named)
 
 
 def _schedule(value: Mapping[str, Any]) -> Schedule:
@@ -209,7 +219,7 @@ def values_of_copy(job: BulkJob) -> dict[str, Any]:
         "audience": _json(job.audience),
         "type": job.type,
         "priority": Priority(job.priority).name,
-        "template_id": job.template_id,
+        **compose_text.values_of(job),
         "variables": _json(job.variables),
         "channels": [Channel(each).label for each in job.channels],
         "delivery": job.spread,
@@ -239,6 +249,9 @@ def _variants(job: BulkJob) -> dict[str, Any]:
         for letter, each in zip(VARIANTS, job.variants, strict=False)
         for part, name in parts.items()
     }
+    for name in compose_form.TEMPLATE_FIELDS:
+        if found.get(name) == one_off.name_of(job.pk):
+            found[name] = ""  # the text of the job
     if rule := job.winner_rule:
         found |= {
             "winner_metric": rule["metric"],
@@ -299,13 +312,19 @@ def previews_context(draft: Draft, *, may_see_recipients: bool) -> dict[str, Any
             if own is None:
                 told += " This recipient is not in the audience."
             variables |= own or {}
-    locale = locale or locales.DEFAULT
     found = [
         (version, variant, _preview_panels(draft, version, variant, locale, variables))
         for name, variant in compose_form.texts_shown(draft.value)
-        if (version := versions.current(name))
+        if (version := _version(draft, name))
     ]
     return {"versions": found, "told": told}
+
+
+def _version(draft: Draft, name: str) -> Template | None:
+    """Return the current version of a template; a row that is not stored for a written text."""
+    if compose_text.CONTENT in draft.value and name == draft.value["template_id"]:
+        return Template(template_id=name, **draft.value[compose_text.CONTENT].settings)
+    return versions.current(name)
 
 
 def _preview_variables(draft: Draft, person: Recipient) -> Mapping[str, Any] | None:
@@ -321,17 +340,30 @@ def _preview_panels(
     draft: Draft, version: Template, variant: str, locale: str, variables: Mapping[str, Any]
 ) -> list[Panel]:
     masked = {**variables, **dict.fromkeys(version.sensitive_variables, MASK)}
-    texts = versions.content_of(version).texts
+    producer: Producer | None = draft.value.get("producer")
+    brand = brands.of(producer.pk if producer else None)
+    words = _words(draft, version, variant, locale)
+    return [_preview_panel(each, masked, brand) for each in words]
+
+
+def _words(draft: Draft, version: Template, variant: str, locale: str) -> list[TextSource]:
+    """Return the texts for a locale; without a locale every language of a written text."""
+    is_written = version.pk is None
+    texts: Sequence[TextSource] = (
+        compose_text.preview_texts(draft.value)
+        if is_written
+        else versions.content_of(version).texts
+    )
     wanted = [Channel(each) for each in draft.value.get("channels") or ()]
     there = sorted({text.channel for text in texts})
     shown = [each for each in wanted if each in there] or there
-    producer: Producer | None = draft.value.get("producer")
-    brand = brands.of(producer.pk if producer else None)
-    words = (
-        previews.chosen(texts, each, locale, default=version.default_locale, variant=variant)
-        for each in shown
+    if is_written and not locale:
+        return [text for each in shown for text in texts if text.channel is each]
+    locale, default = locale or locales.DEFAULT, version.default_locale
+    found = (
+        previews.chosen(texts, each, locale, default=default, variant=variant) for each in shown
     )
-    return [_preview_panel(each, masked, brand) for each in words if each is not None]
+    return [each for each in found if each is not None]
 
 
 def _preview_panel(words: TextSource, variables: Mapping[str, Any], brand: Brand) -> Panel:

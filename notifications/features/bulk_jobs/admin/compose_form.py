@@ -31,6 +31,7 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import FieldError
 from notifications.core.rules.texts.variants import MAX_NAME
 from notifications.features.audiences.admin import name_search
+from notifications.features.bulk_jobs.admin import compose_text
 from notifications.features.bulk_jobs.rules.request import MAX_VARIANTS, PRIORITIES, Metric
 from providers.contract import Channel
 
@@ -132,6 +133,7 @@ class ComposeForm(forms.Form):
     priority = _choice(
         "Priority", [("", "of the type"), *((each.name, each.name) for each in PRIORITIES)]
     )
+    text_from = _choice("Text", compose_text.SOURCES, initial="template")
     template_id = _text("Template")
     variables = _json("Variables as JSON", rows=3, help_text="The same for all recipients.")
     channels = ChannelOrderField(
@@ -199,6 +201,8 @@ class ComposeForm(forms.Form):
         for name, said in CHOSEN.items():
             self.fields[name].required = True
             self.fields[name].error_messages["required"] = said
+        self.fields["template_id"].required = not self.writes_text
+        self.fields |= compose_text.fields()
         for letter in VARIANTS:
             label = f"Variant {letter.upper()}"
             self.fields |= {
@@ -211,6 +215,11 @@ class ComposeForm(forms.Form):
                 ),
                 f"variant_{letter}_percent": _whole(f"{label}, percent"),
             }
+
+    @property
+    def writes_text(self) -> bool:
+        """True if the form has the text of the job, in place of a template."""
+        return self._value("text_from") == compose_text.WRITTEN
 
     def offer_names(self) -> None:
         """Give the fields of types and templates the lists of existing names."""
@@ -268,6 +277,8 @@ class ComposeForm(forms.Form):
             self.add_error("at", "Give a date and a time.")
         if data.get("pace") and not data.get("pace_number") and "pace_number" not in self.errors:
             self.add_error("pace_number", "Give a number above 0.")
+        if self.writes_text:
+            compose_text.clean(self, data)
         return data
 
     def body(self) -> dict[str, Any]:
@@ -301,6 +312,8 @@ class ComposeForm(forms.Form):
         for error in errors:
             name, text = self._place_of(error, variants)
             found[name] = f"{found[name]}; {text}" if name in found else text
+        if self.writes_text:
+            found.pop("template_id", None)  # `compose_text.clean` named the fault of the text
         return found
 
     def _place_of(self, error: FieldError, variants: Sequence[str]) -> tuple[str, str]:

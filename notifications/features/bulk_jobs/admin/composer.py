@@ -31,10 +31,16 @@ from notifications.core.models import BulkJob
 from notifications.core.rules.channels import Spread
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import audit
+from notifications.core.store.templates.versions import NotPublishable
 from notifications.features.audiences.admin import choices
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import create
-from notifications.features.bulk_jobs.admin import compose_cost, compose_draft, job_words
+from notifications.features.bulk_jobs.admin import (
+    compose_cost,
+    compose_draft,
+    compose_text,
+    job_words,
+)
 from notifications.features.bulk_jobs.admin.compose_draft import Draft
 from notifications.features.bulk_jobs.admin.compose_form import (
     CHOSEN,
@@ -65,7 +71,19 @@ def answer(model_admin: admin.ModelAdmin[Any], request: HttpRequest) -> HttpResp
         given = _initial(request)
         form = ComposeForm(initial={"job_id": clock.new_notification_id(), **given})
         return _page(model_admin, request, form, {}, state="filled" if given else "")
-    draft = compose_draft.examine(ComposeForm(request.POST))
+    form = ComposeForm(request.POST)
+    form.is_valid()
+    if form.writes_text and (said := compose_text.refusal(request.user)):
+        form.add_error("text_from", said)
+        form.cleaned_data.pop(compose_text.CONTENT, None)
+    with compose_text.shown(form.cleaned_data):
+        return _answer_draft(model_admin, request, compose_draft.examine(form))
+
+
+def _answer_draft(
+    model_admin: admin.ModelAdmin[Any], request: HttpRequest, draft: Draft
+) -> HttpResponse:
+    """Check a draft, or send the draft."""
     is_json = request.headers.get("Accept") == "application/json"
     wish = request.POST.get("do")
     if wish in {"send", "confirmed"}:
@@ -102,6 +120,8 @@ def _try_to_send(
         except _NotSeen:
             said = "The page did not show this version of the texts. Read the preview, then send."
             draft.errors["template_id"] = said
+        except NotPublishable as error:
+            draft.errors["text_from"] = f"{error}."
     missing = " ".join(CHOSEN[name] for name in draft.missing)
     messages.error(request, f"The job is not sent. {missing or 'See the faults below.'}")
     return None
@@ -114,6 +134,7 @@ def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
 
     Raises:
         BulkJobRefused: the type, a template or a variable became wrong.
+        NotPublishable: the written text has an objection.
         IntegrityError: the row is refused for another cause than the id.
         _NotSeen: a template was published after the preview.
     """
@@ -122,9 +143,9 @@ def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
     by = name_of(request)
     caller = compose_draft.caller_of(draft.value["producer"], draft.mode, by=by)
     try:
-        with transaction.atomic():
+        with transaction.atomic(), compose_text.stored(draft.value, by=by):
             job = create.create(caller, wanted, by=by, job_id=job_id)
-            _check_seen(request, job)
+            _check_seen(request, job, draft)
             audit.record(by, "create_bulk_job", job, after={"name": job.name, "state": job.state})
     except IntegrityError:
         if not BulkJob.objects.filter(pk=job_id).exists():
@@ -136,14 +157,18 @@ def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
     return page
 
 
-def _check_seen(request: HttpRequest, job: BulkJob) -> None:
+def _check_seen(request: HttpRequest, job: BulkJob, draft: Draft) -> None:
     """Compare the pinned template versions with those of the previews.
+
+    A written text is a part of the form, so the sender has seen the text.
 
     Raises:
         _NotSeen: a version was not shown.
     """
     seen = set(request.POST.getlist("seen"))
     pinned = {job.template, *(each["template"] for each in job.variants)}
+    if compose_text.CONTENT in draft.value:
+        pinned.remove(job.template)
     if not {str(each) for each in pinned} <= seen:
         raise _NotSeen
 
@@ -237,6 +262,8 @@ def _page(
             "parts": parts,
             "state": state,
             "variants": rows,
+            "languages": [*compose_text.languages(form)],
+            "text_refusal": compose_text.refusal(request.user),
             "is_open": _open_parts(form),
             "is_live": str(form["mode"].value()) == str(Mode.LIVE.value),
             "may_see_recipients": request.user.has_perm("notifications.view_recipient"),
@@ -312,7 +339,11 @@ def _confirm_facts(draft: Draft, wanted: BulkJobRequest) -> Iterator[tuple[str, 
     rule = create.type_rule(compose_draft.caller_of(producer, draft.mode, by=""), wanted)
     yield "Producer", producer.name
     yield "Type", f"{wanted.type}, priority {rule.priority.name}"
-    yield "Template", wanted.template_id
+    if compose_text.CONTENT in draft.value:
+        languages = dict.fromkeys(each.locale for each in draft.value[compose_text.CONTENT].texts)
+        yield "Text", f"written for this job, in {', '.join(languages)}"
+    else:
+        yield "Template", wanted.template_id
     if wanted.variants:
         yield "Variants", "; ".join(_variant_text(each) for each in wanted.variants)
     if wanted.holdout_percent:

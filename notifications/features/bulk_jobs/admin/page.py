@@ -16,10 +16,11 @@ from notifications.core.models import AuditEntry, BulkJob
 from notifications.core.rules.bulk_job import STOPPED, BulkJobState, Total, UniqueBy
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.states import Status
+from notifications.core.rules.templates import one_off
 from notifications.core.store.postgres import audit
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import figures
-from notifications.features.bulk_jobs.admin import job_words, outcome
+from notifications.features.bulk_jobs.admin import compose_text, job_words, outcome
 from notifications.features.bulk_jobs.figures import JobFigures
 from notifications.features.bulk_jobs.rules import schedule_text
 from notifications.features.bulk_jobs.rules.figures import FUNNEL, VariantFigures
@@ -84,6 +85,7 @@ def context(job: BulkJob, *, may_steer: bool) -> dict[str, Any]:
         "plots": outcome.plots(job, found),
         "cost": f"{found.whole.total(Total.COST_MICROS) / _DOLLAR:,.2f}",
         "facts": list(_facts(job, now=now)),
+        "texts": written.texts if (written := compose_text.content_of(job)) else (),
         "comparison": list(_comparison(job)),
         "history": list(_history(job)),
         "buttons": _buttons(state) if may_steer else [],
@@ -130,7 +132,8 @@ def _variant_rows(found: JobFigures) -> Iterator[tuple[str, list[tuple[int, floa
 
 def _facts(job: BulkJob, *, now: dt.datetime) -> Iterator[tuple[str, str]]:
     yield "Producer", f"{job.producer.name}, {job.get_mode_display()} mode"
-    yield "Message", f"{job.type}, {Priority(job.priority).name}, template {job.template_id}"
+    text = one_off.described(job.template_id)
+    yield "Message", f"{job.type}, {Priority(job.priority).name}, {text}"
     channels = ", ".join(Channel(each).label for each in job.channels)
     yield "Channels", channels or "the order of each recipient"
     yield "Audience", wording.describe_stored(job.audience)
@@ -155,7 +158,8 @@ def _facts(job: BulkJob, *, now: dt.datetime) -> Iterator[tuple[str, str]]:
 def _text_of(variant: Mapping[str, Any]) -> str:
     """Return the template of a variant, with the variant of its texts."""
     name = variant.get("template_variant")
-    return f"{variant['template_id']}, variant {name}" if name else str(variant["template_id"])
+    text = one_off.label(variant["template_id"])
+    return f"{text}, variant {name}" if name else text
 
 
 def _comparison(job: BulkJob) -> Iterator[str]:

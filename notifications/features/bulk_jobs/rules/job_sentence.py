@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.rules.channels import Spread
+from notifications.core.rules.templates import one_off
 from notifications.features.bulk_jobs.rules import schedule_text
 from notifications.features.bulk_jobs.rules.schedule_text import Schedule
 from providers.contract import Channel
@@ -90,6 +91,8 @@ def _who(facts: JobFacts) -> str:
 def _what(facts: JobFacts) -> str:
     if facts.variants:
         return f"one of {len(facts.variants)} variants"
+    if one_off.is_one_off(facts.template_id):
+        return "a text written for this job"
     if facts.template_id:
         return f"the template {facts.template_id}"
     return "a template (not chosen yet)"
@@ -177,7 +180,7 @@ def _variants(facts: JobFacts) -> str:
 
 
 def _share(variant: Mapping[str, Any], facts: JobFacts) -> str:
-    text = f"template {variant.get('template_id') or facts.template_id}"
+    text = one_off.described(variant.get("template_id") or facts.template_id)
     if of_text := variant.get("template_variant"):
         text = f"{text}, variant {of_text} of its texts"
     return f"{variant['percent']} % {_verb(facts)} variant {variant['name']} ({text})"

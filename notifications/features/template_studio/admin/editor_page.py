@@ -34,7 +34,7 @@ from notifications.core.operations.single_call import CannotSend
 from notifications.core.rules.in_app import MAX_ACTIONS, Action, InAppPart
 from notifications.core.rules.language import locales
 from notifications.core.rules.problems import Problem
-from notifications.core.rules.templates import contents, previews
+from notifications.core.rules.templates import contents, one_off, previews
 from notifications.core.rules.templates.previews import Preview
 from notifications.core.rules.texts import variants, wording
 from notifications.core.rules.texts.wording import TextSource
@@ -81,6 +81,7 @@ def show(
             "may_write": may_write(request),
             "may_publish": request.user.has_perm("notifications.publish_template"),
             "is_draft": is_draft,
+            "is_one_off": one_off.is_one_off(version.template_id),
             "is_current": version == versions.current(version.template_id),
         },
     )

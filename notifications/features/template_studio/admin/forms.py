@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidge
 
 from notifications.core.models import Template, TemplateText
 from notifications.core.rules.language import locales, templating, variables
+from notifications.core.rules.templates import one_off
 from notifications.core.rules.texts import mail_blocks, variants, vendor_template
 from notifications.core.store.templates import versions
 from providers.contract import Channel
@@ -134,6 +135,17 @@ class TemplateForm(forms.ModelForm[Template]):
             "sensitive_variables": UnfoldAdminTextInputWidget,
             "no_longer_sensitive": UnfoldAdminTextInputWidget,
         }
+
+    def clean_template_id(self) -> str:
+        """Return the name.
+
+        Raises:
+            forms.ValidationError: the name belongs to the text of a bulk job.
+        """
+        name = str(self.cleaned_data["template_id"])
+        if one_off.is_one_off(name):
+            raise forms.ValidationError(f"{one_off.RESERVED.capitalize()}.")
+        return name
 
     def clean_default_locale(self) -> str:
         """Return the normalised locale (BCP 47).

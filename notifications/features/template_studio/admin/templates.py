@@ -25,7 +25,7 @@ from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.admin.monitoring.links import traffic_link
 from notifications.core.models import Template, TemplateEvent
 from notifications.core.rules.attachments import WrongFiles
-from notifications.core.rules.templates import diff
+from notifications.core.rules.templates import diff, one_off
 from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import versions
@@ -43,6 +43,7 @@ from notifications.features.template_studio.admin.forms import (
     ZipForm,
     is_draft,
 )
+from notifications.features.template_studio.admin.one_off_filter import OneOffFilter
 
 _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
 """Read-only fields for the history of a version."""
@@ -74,6 +75,7 @@ class TemplateAdmin(AuditedAdmin):
         *("published_by", "published_at", "plots"),
     )
     sortable_by = ()
+    list_filter = (OneOffFilter,)
     search_fields = ("template_id",)
     inlines = (TextInline,)
     fieldsets = (
@@ -343,7 +345,12 @@ class TemplateEventAdmin(base.ReadOnlyAdmin):
 
 
 def _hidden_actions(version: Template) -> tuple[str, ...]:
-    """Return the impossible actions: roll back needs an earlier version, publish needs a draft."""
+    """Return the impossible actions: roll back needs an earlier version, publish needs a draft.
+
+    A one-off template has one version, without files.
+    """
+    if one_off.is_one_off(version.template_id):
+        return ("publish", "roll_back", "new_draft", "translate", "attachments")
     if version.published_at is None:
         return ("roll_back",)
     return ("publish", "roll_back") if _is_current(version) else ("publish",)

@@ -16,6 +16,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 from notifications.core.models import Attribute, Audience, BulkJob, BulkJobRange, Topic
+from notifications.core.rules.templates import one_off
 from tests.admin import axe
 from tests.admin.chromium import (
     Browser,
@@ -111,11 +112,19 @@ def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) 
     browser.chrome.refresh()
     browser.wait_for("#part-summary", "Monday 25 November 2030 09:00 on each recipient's clock")
     assert expression(browser) == {"not": {"attribute": "plan", "is": "pro"}}
+    choose(browser, "text_from", "written")
+    text = browser.see("[name=text_1_sms]")
+    until(browser, text.is_displayed)
+    text.send_keys("Closed on Monday")
+    browser.wait_for("#part-previews", "Closed on Monday")
+    browser.chrome.refresh()
+    browser.wait_for("#part-previews", "Closed on Monday")
     confirm(browser)
     browser.wait_for("#facts", "on each recipient's clock")
     made = BulkJob.objects.get()
     assert made.audience == {"not": {"attribute": "plan", "is": "pro"}}
     assert made.send_at_local == "2030-11-25T09:00"
+    assert made.template_id == one_off.name_of(made.pk)
     assert browser.errors() == []
 
 

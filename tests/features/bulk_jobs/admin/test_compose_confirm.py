@@ -81,7 +81,7 @@ def test_a_small_live_job_is_sent_after_a_page_that_shows_it(
         "All 3 recipients get the template winter_sale, on Monday 25 November 2030 09:00 UTC",
         *("Producer shop", "Type PROMO, priority P3", "Template winter_sale"),
         *("3 recipients: everyone", "Monday 25 November 2030 09:00 UTC", "Estimated cost:"),
-        "1 of 3 sampled recipients have the locale de and get en.",
+        "1 of 3 sampled recipients have the locale de and get en (email).",
     ):
         assert said in text, said
     assert "Ola Maria" in page

@@ -84,7 +84,7 @@ def test_the_figures_of_a_draft_come_while_it_is_typed(door: Client, draft: dict
     sentence = "All 3 recipients get the template winter_sale, on Monday 25 November 2030 09:00 UTC"
     assert f"{sentence}, spread evenly over 10 h." in summary
     assert "Starts on Monday 25 November 2030 09:00 UTC. 0.3 an hour for 10 h" in summary
-    assert "1 of 3 sampled recipients have the locale de and get en." in summary
+    assert "1 of 3 sampled recipients have the locale de and get en (email)." in summary
     assert "the mails in en, pt-BR have no visible unsubscribe link" in summary
     assert "email is sent by" in summary
     assert not BulkJob.objects.exists()

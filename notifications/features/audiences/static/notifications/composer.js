@@ -4,6 +4,7 @@ import { Builder } from "./audience.js";
 import { completeNames } from "./names.js";
 
 const QUIET_MS = 400; // after the last key, so that a word is one request
+const LONGEST = 1_000_000; // characters of the draft in the address; Chromium ignores an address above 2 MiB
 
 const form = document.getElementById("composer");
 const told = document.getElementById("told");
@@ -12,6 +13,7 @@ const names = new Set(fields.map((each) => each.name));
 let timer = 0;
 let asked = 0;
 let builder = null;
+let isKept = true; // false: the draft is too long for the address
 let waiting = null; // stops the request for the cost of an earlier text
 const KEPT = `draft:${location.pathname}`; // of this tab: a sign-in on the way loses the fragment
 
@@ -19,7 +21,9 @@ const KEPT = `draft:${location.pathname}`; // of this tab: a sign-in on the way 
 function remember() {
   const draft = [];
   for (const [name, value] of new FormData(form)) if (names.has(name) && value !== "") draft.push([name, value]);
-  history.replaceState(null, "", `#${new URLSearchParams(draft)}`);
+  const fragment = `#${new URLSearchParams(draft)}`;
+  isKept = fragment.length <= LONGEST;
+  if (isKept) history.replaceState(null, "", fragment);
 }
 
 function restore() {
@@ -95,7 +99,7 @@ async function check() {
     const cost = is_ready ? await ask("cost", waiting.signal) : { parts: { cost: "" } };
     if (mine !== asked) return;
     show(cost.parts);
-    told.textContent = "";
+    told.textContent = isKept ? "" : "The draft is too long for the address of this page: a reload loses the last changes.";
   } catch (error) {
     if (mine !== asked || error.name === "AbortError") return;
     told.textContent = error.name === "TypeError" ? "The server does not answer. Type to try again." : error.message;
@@ -126,10 +130,15 @@ function reveal() {
   }
 }
 
-form.addEventListener("input", () => {
+function changed() {
   reveal();
   remember();
   plan();
+}
+
+form.addEventListener("input", changed);
+form.addEventListener("change", ({ target }) => {
+  if (target.tagName === "SELECT") changed(); // not every browser sends "input" for a choice
 });
 form.elements.mode.addEventListener("change", () => {
   remember();

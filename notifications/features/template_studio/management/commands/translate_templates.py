@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from notifications.core.management.actor import actor
 from notifications.core.models import Template
 from notifications.core.store.templates import versions
+from notifications.core.store.templates.rows import ONE_OFF
 from notifications.features.template_studio import translations
 from notifications.features.template_studio.rules.units import Translation, WrongTranslation
 from notifications.features.template_studio.translations import NothingToTranslate
@@ -90,7 +91,8 @@ def _translations(names: list[str] | None, *, source: str, target: str) -> Itera
         WrongTranslation: a named template or a locale is unknown.
         NothingToTranslate: a named template has no words in the language.
     """
-    every = Template.objects.order_by("template_id").values_list("template_id", flat=True)
+    listed = Template.objects.exclude(ONE_OFF).order_by("template_id")
+    every = listed.values_list("template_id", flat=True)
     for name in names or every.distinct():
         version = versions.newest(name)
         if version is None:
