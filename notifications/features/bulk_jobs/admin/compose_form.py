@@ -135,7 +135,7 @@ class ComposeForm(forms.Form):
     )
     text_from = _choice("Text", compose_text.SOURCES, initial="template")
     template_id = _text("Template")
-    variables = _json("Variables as JSON", rows=3, help_text="The same for all recipients.")
+    variables = _json("Variables", rows=3, help_text="A JSON object.")
     channels = ChannelOrderField(
         required=False, help_text="In order. Without a channel: the order of each recipient."
     )
@@ -323,7 +323,7 @@ class ComposeForm(forms.Form):
             return "name", f"{error.pointer}: {error.detail}"
         inside = error.pointer.removeprefix(f"/{name}")
         is_inside = name in {"audience", "variables", "channels", "metadata"} and inside
-        return name, f"{inside}: {error.detail}" if is_inside else error.detail
+        return name, f"{inside[1:]}: {error.detail}" if is_inside else error.detail
 
 
 def _field_of(pointer: str, variants: Sequence[str]) -> str:

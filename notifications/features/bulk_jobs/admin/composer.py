@@ -39,6 +39,7 @@ from notifications.features.bulk_jobs.admin import (
     compose_cost,
     compose_draft,
     compose_text,
+    compose_variables,
     job_words,
 )
 from notifications.features.bulk_jobs.admin.compose_draft import Draft
@@ -96,7 +97,9 @@ def _answer_draft(
         draft.errors = _of_given_fields(draft)
     parts = _parts(request, draft)
     if is_json:
-        found = {"parts": parts, "errors": draft.errors, "audience": draft.audience_faults}
+        found: dict[str, Any] = {"parts": parts, "errors": draft.errors}
+        found["audience"] = draft.audience_faults
+        found["variables"] = compose_variables.used(draft.value)
         return JsonResponse({**found, "is_ready": draft.is_ready})
     for name, text in draft.errors.items():
         draft.form.errors[name] = draft.form.error_class([text])
@@ -262,6 +265,7 @@ def _page(
             "parts": parts,
             "state": state,
             "variants": rows,
+            "used": compose_variables.used(form.cleaned_data) if state == "answered" else [],
             "languages": [*compose_text.languages(form)],
             "text_refusal": compose_text.refusal(request.user),
             "is_open": _open_parts(form),

@@ -59,6 +59,8 @@ def begin(browser: Browser) -> None:
     write(browser, "[name=name]", "Winter sale")
     browser.see("[value=send]").send_keys(Keys.ENTER)
     browser.wait_for("#id_producer_error", "Choose the producer.")
+    error, field = browser.see("#id_producer_error").rect, browser.see("[name=producer]").rect
+    assert error["y"] >= field["y"] + field["height"]
     assert expression(browser) == {"everyone": True}
     Select(browser.see("[name=producer]")).select_by_visible_text("shop")
 
@@ -85,18 +87,45 @@ def confirm(browser: Browser) -> None:
     browser.see("[value=confirmed]").send_keys(Keys.ENTER)
 
 
+def write_variables(browser: Browser, text: str) -> None:
+    """Write the JSON of the variables."""
+    browser.chrome.execute_script(
+        "const field = document.forms.composer.elements.variables; field.value = arguments[0];"
+        "field.dispatchEvent(new Event('input', {bubbles: true}))",
+        text,
+    )
+
+
+def write_text(browser: Browser) -> None:
+    """Write the text of the job, with a row of a variable, and reload the page."""
+    choose(browser, "text_from", "written")
+    text = browser.see("[name=text_1_sms]")
+    until(browser, text.is_displayed)
+    text.send_keys("Closed on Monday")
+    browser.wait_for("#part-previews", "Closed on Monday")
+    text.send_keys("{% for day in days %}, {{ day.name }}{% endfor %}")
+    browser.see("[aria-label='Add a row of days']").send_keys(Keys.ENTER)
+    browser.see("[aria-label='days, row 1, name']").send_keys("25 November")
+    browser.wait_for("#part-previews", "Closed on Monday, 25 November")
+    browser.chrome.refresh()
+    browser.wait_for("#part-previews", "Closed on Monday, 25 November")
+
+
 @pytest.mark.usefixtures("draft")
 def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) -> None:
     Attribute.objects.create(name="plan", kind="text", created_by="maria")
     begin(browser)
     choose(browser, "type", "PROMO")
     choose(browser, "template_id", "winter_sale")
-    write(browser, "[name=variables]", '{"unused": "Maria"}')
-    browser.wait_for("#id_variables_error", "name")
-    error, field = browser.see("#id_variables_error").rect, browser.see("[name=variables]").rect
-    assert error["y"] >= field["y"] + field["height"]
-    write(browser, "[name=variables]", '{"name": "Maria"}')
+    browser.wait_for("#part-summary", "Variables: name: the template needs this variable")
+    write_variables(browser, '{"order": 12345678901234567890}')
+    assert browser.see("#variable-boxes div").get_property("inert")
+    write_variables(browser, "")
+    browser.see("#variable-boxes input[data-variable=name]").send_keys("Maria")
     browser.wait_for("#part-previews", "Hello Maria")
+    assert json.loads(str(browser.see("[name=variables]").get_property("value"))) == {
+        "name": "Maria"
+    }
     browser.see("#audience-builder select[aria-label=Condition]").send_keys("attribute")
     browser.see("#audience-builder input[aria-label=Value]").send_keys("pro")
     browser.wait_for("#part-audience", "0 recipients")
@@ -112,13 +141,7 @@ def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) 
     browser.chrome.refresh()
     browser.wait_for("#part-summary", "Monday 25 November 2030 09:00 on each recipient's clock")
     assert expression(browser) == {"not": {"attribute": "plan", "is": "pro"}}
-    choose(browser, "text_from", "written")
-    text = browser.see("[name=text_1_sms]")
-    until(browser, text.is_displayed)
-    text.send_keys("Closed on Monday")
-    browser.wait_for("#part-previews", "Closed on Monday")
-    browser.chrome.refresh()
-    browser.wait_for("#part-previews", "Closed on Monday")
+    write_text(browser)
     confirm(browser)
     browser.wait_for("#facts", "on each recipient's clock")
     made = BulkJob.objects.get()

@@ -234,7 +234,7 @@ def test_a_start_in_the_past_is_told(door: Client, draft: dict[str, Any]) -> Non
         ({"name": ""}, "Give the job a name."),
         ({"template_id": "absent"}, "no published template"),
         ({"type": "ABSENT"}, "unknown type"),
-        ({"variables": ""}, "/name"),
+        ({"variables": ""}, "name: the template needs"),
         ({"audience": '{"user_ids": ["nobody"]}'}, "The audience is empty."),
         ({"audience": '{"plan": 1}'}, "unknown"),
         ({"pace_number": ""}, "Give a number above 0."),

@@ -2,6 +2,7 @@
 
 import { Builder } from "./audience.js";
 import { completeNames } from "./names.js";
+import { Variables } from "./variables.js";
 
 const QUIET_MS = 400; // after the last key, so that a word is one request
 const LONGEST = 1_000_000; // characters of the draft in the address; Chromium ignores an address above 2 MiB
@@ -10,9 +11,11 @@ const form = document.getElementById("composer");
 const told = document.getElementById("told");
 const fields = Array.from(form.elements).filter((each) => each.name && each.type !== "submit" && each.name !== "csrfmiddlewaretoken");
 const names = new Set(fields.map((each) => each.name));
+const FOLDED = "details:not(#audience-typed):not(#variables-typed)"; // JSON stays folded: other fields have its values
 let timer = 0;
 let asked = 0;
 let builder = null;
+let boxes = null; // of variables, which the page of an audience has not
 let isKept = true; // false: the draft is too long for the address
 let waiting = null; // stops the request for the cost of an earlier text
 const KEPT = `draft:${location.pathname}`; // of this tab: a sign-in on the way loses the fragment
@@ -36,7 +39,7 @@ function restore() {
     if (element.type === "select-one" && !draft.has(element.name) && element.selectedIndex >= 0 && !element.querySelector('[value=""]')) continue;
     if (element.type === "checkbox") element.checked = draft.getAll(element.name).includes(element.value);
     else element.value = draft.getAll(element.name)[place] ?? "";
-    if (element.value && draft.has(element.name)) element.closest("details:not(#audience-typed)")?.setAttribute("open", "");
+    if (element.value && draft.has(element.name)) element.closest(FOLDED)?.setAttribute("open", "");
   }
 }
 
@@ -61,7 +64,7 @@ function complain(errors) {
     if (place.textContent !== text) place.textContent = text;
     place.hidden = !text;
     const field = form.elements[place.dataset.error];
-    if (text && field instanceof HTMLElement) field.closest("details:not(#audience-typed)")?.setAttribute("open", "");
+    if (text && field instanceof HTMLElement) field.closest(FOLDED)?.setAttribute("open", "");
     if (field instanceof HTMLElement) field.setAttribute("aria-invalid", text ? "true" : "false");
   }
 }
@@ -90,11 +93,12 @@ async function check() {
   waiting = new AbortController();
   told.textContent = "Checking.";
   try {
-    const { parts, errors, audience, is_ready } = await ask("check", waiting.signal);
+    const { parts, errors, audience, variables, is_ready } = await ask("check", waiting.signal);
     if (mine !== asked) return; // a later check is under way
     show(parts);
     complain(errors);
     builder?.complain(audience);
+    boxes?.show(variables);
     told.textContent = is_ready ? "Computing the cost." : "";
     const cost = is_ready ? await ask("cost", waiting.signal) : { parts: { cost: "" } };
     if (mine !== asked) return;
@@ -154,6 +158,11 @@ restore();
 if (form.dataset.state === "answered") remember();
 const source = document.getElementById("audience-builder");
 if (source) builder = new Builder(source, form.elements.audience);
+const places = document.getElementById("variable-boxes");
+if (places) {
+  boxes = new Variables(form.elements.variables, places);
+  boxes.show(JSON.parse(document.getElementById("used-variables").textContent));
+}
 reveal();
 offer();
 completeNames();
