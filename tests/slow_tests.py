@@ -1,11 +1,12 @@
 """The list of the slow tests: `make test` leaves them out, and `make test-all` runs every test.
 
-They kill processes and wait for leases, drive a browser, run npm, or try each operation of the API.
+They kill processes and wait for leases, drive a browser, compile a client, or try each operation of
+the API.
 Of the tests with killed processes, one for each class of failure stays in `make test`.
 
 With several processes of pytest, a file runs in one of them, and each folder of SHARED runs in one:
-the scenarios share a product, and wait while the other processes compute; the tests of the Python
-client share a web process and its database. Slow tests begin first.
+the scenarios share a product, and wait while the other processes compute; the tests of the Python,
+Go and Java clients share a web process and its database. Slow tests begin first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ SLOW: Final = (
     # Killed processes.
     "tests/scenarios/",
     "tests/chaos/test_chaos.py",
-    # npm, tsc and linters.
+    # Compilers, npm and linters.
+    "tests/clients/test_go.py::test_the_client_",
+    "tests/clients/test_go.py::test_the_programs_",
     "tests/clients/test_typescript.py",
     "tests/clients/test_npm_package.py",
     "tests/clients/test_react.py",
@@ -89,6 +92,10 @@ CHOSEN: Final = {
 _SCENARIOS: Final = "tests/scenarios/"
 SHARED: Final = (_SCENARIOS, "tests/clients/python/")
 """Folders whose tests share processes that take many seconds to start."""
+_BESIDE: Final = {
+    f"tests/clients/test_{language}.py": "tests/clients/python/" for language in ("go", "java")
+}
+"""File -> the folder of SHARED whose processes the tests of the file use."""
 _ALONE: Final = frozenset({
     f"{_SCENARIOS}{name}.py"
     for name in (
@@ -113,6 +120,7 @@ class Scheduling(LoadScopeScheduling):
             return path
         if path in _SECOND:
             return "second product"
+        path = _BESIDE.get(path, path)
         return next((folder for folder in SHARED if path.startswith(folder)), path)
 
 

@@ -33,6 +33,7 @@ _DEBIAN: Final = {
     "git": "the checkout of a host without containers",
     "nginx": "the proxy of a host without containers",
     "nginx-light": "the receiver of the benchmarks",
+    "golang-go": "tests of the Go client",
     "haproxy": "tests of three RabbitMQ nodes",
     "nodejs": "tests of the TypeScript client and of the inbox",
     "npm": "the same",

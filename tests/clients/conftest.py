@@ -1,4 +1,4 @@
-"""Node and npm for the tests of the TypeScript client."""
+"""The service for the tests of the clients, and Node and npm for those of the TypeScript client."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import shutil
 import pytest
 
 from tests.clients import typescript
+from tests.clients.service import relay, service
+
+__all__ = ["node", "npm", "relay", "service"]
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import api_keys
 from notify_client import Client, cli, webhooks
 from notify_client.cli import following, waiting
-from tests.clients.python.conftest import Service
+from tests.clients.service import Service
 from tests.providers.fakes import HttpFake
 
 _SOURCES: Final = Path(__file__).parents[3] / "clients" / "python" / "src"

@@ -13,8 +13,8 @@ from typing import Any, Final
 import pytest
 
 from notify_client import Client
-from tests.clients.python.conftest import Service
 from tests.clients.python.docs_commands import NOT_RUN, PAGES, ROOT, blocks, script
+from tests.clients.service import Service
 
 _WITH_SCRIPT: Final = [page for page in PAGES if script(page)]
 _LEAST: Final = 55

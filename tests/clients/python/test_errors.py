@@ -27,9 +27,9 @@ from notify_client import (
     UnknownRecipient,
 )
 from tests.clients.python import relay as acts
-from tests.clients.python.conftest import Service
 from tests.clients.python.relay import Relay
 from tests.clients.python.test_operations import MAIL
+from tests.clients.service import Service
 
 _NAME: Final = "canary"
 _NOBODY: Final = "http://127.0.0.1:9"

@@ -17,8 +17,8 @@ from notifications.core.api import schema
 from notifications.core.clock import now
 from notify_client import Client, NotFound, PreconditionFailed
 from tests.clients.python.blocking import blocking
-from tests.clients.python.conftest import Service
 from tests.clients.python.relay import Relay
+from tests.clients.service import Service
 
 _WITHOUT_METHOD: Final = {
     "take_client_receipts": "the app of a recipient calls it, with a token of its own",

@@ -10,9 +10,9 @@ from uuid import uuid4
 from notify_client import AsyncClient, Client
 from notifyproj.devstack.demo.environment import until
 from tests.clients.python import relay as acts
-from tests.clients.python.conftest import Service
 from tests.clients.python.relay import Relay
 from tests.clients.python.test_operations import MAIL
+from tests.clients.service import Service
 
 
 def test_threads_share_a_client(service: Service) -> None:

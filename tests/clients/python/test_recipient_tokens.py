@@ -13,7 +13,7 @@ import pytest
 from notifications.core import clock
 from notify_client import recipient_tokens
 from notifyproj.devstack.demo.environment import until
-from tests.clients.python.conftest import Service
+from tests.clients.service import Service
 
 SECRET = f"nts_test_abcd1234_{'0f' * 32}"
 RECEIPT = {"delivery_id": "00000000-0000-7000-8000-000000000001", "kind": "opened"}

@@ -28,9 +28,9 @@ from notify_client import (
 from tests.certificate import make_certificate
 from tests.clients.python import relay as acts
 from tests.clients.python.blocking import blocking
-from tests.clients.python.conftest import Service
 from tests.clients.python.relay import Act, Relay
 from tests.clients.python.test_operations import MAIL
+from tests.clients.service import Service
 from tests.providers.fakes import Listener
 
 Make = Callable[..., Any]

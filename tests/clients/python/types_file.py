@@ -23,7 +23,7 @@ FOLDER: Final = Path(__file__).parents[3] / "clients/python/src/notify_client/ty
 _RUFF: Final = Path(sys.prefix) / "bin" / "ruff"
 _SHARED: Final = "shared"
 _WIDTH: Final = 90
-_ALIASES: Final = {
+ALIASES: Final = {
     "push": "Channel",
     "P0": "Priority",
     "scheduled": "Status",
@@ -189,7 +189,7 @@ class Writer:
                 ]
 
     def _enumeration(self, words: list[str]) -> str:
-        alias = _ALIASES.get(words[0])
+        alias = ALIASES.get(words[0])
         if alias is None:
             return f"Literal[{', '.join(map(repr, words))}]"
         if self._enumerations.setdefault(alias, words) != words:

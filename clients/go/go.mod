@@ -1,0 +1,3 @@
+module example.com/notify-delivery-client
+
+go 1.19
