@@ -23,6 +23,8 @@ SLOW: Final = (
     # Compilers, npm and linters.
     "tests/clients/test_go.py::test_the_client_",
     "tests/clients/test_go.py::test_the_programs_",
+    "tests/clients/test_java.py::test_the_client_",
+    "tests/clients/test_java.py::test_the_programs_",
     "tests/clients/test_typescript.py",
     "tests/clients/test_npm_package.py",
     "tests/clients/test_react.py",

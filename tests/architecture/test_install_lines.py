@@ -37,6 +37,7 @@ _DEBIAN: Final = {
     "haproxy": "tests of three RabbitMQ nodes",
     "nodejs": "tests of the TypeScript client and of the inbox",
     "npm": "the same",
+    "openjdk-17-jdk-headless": "tests of the Java client",
     "pebble": "an authority for the tests of certificates",
     "pgbouncer": "tests behind a pooler",
     "postgresql": "the database of a host without containers",

@@ -16,7 +16,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[3]
 PAGES: Final = (
     *("README.md", "clients/python/README.md", "clients/typescript/README.md"),
-    "clients/go/README.md",
+    *("clients/go/README.md", "clients/java/README.md"),
     *sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md")),
 )
 _FENCE: Final = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
@@ -24,7 +24,7 @@ _INDENTED: Final = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*\n)+", re.MU
 _SHELLS: Final = frozenset({"", "bash", "sh", "console"})
 _PROGRAMS: Final = (
     *("createdb", "createuser", "curl", "docker", "dropdb", "export", "git", "go", "helm"),
-    "kubectl",
+    *("jar", "javac", "kubectl"),
     *("make", r"manage\.py", "npm", "npx", "openssl", r"pg_\w+", "pip", "psql", "python3?"),
     *(r"redis-cli", "systemctl", r"valkey-cli", "wget"),
 )
@@ -75,7 +75,7 @@ NOT_RUN: Final = (
     Exemption(r"docs/api-guide", r"export NOTIFY_(URL|KEY)=", "the demo prints the values"),
     Exemption(r"README", r"make (demo|test) ", ".ci/run runs both; they start servers"),
     Exemption(r"docs/", r"make (demo|shell) ", "they need a mail server of the reader"),
-    Exemption(r"clients/", r"(pip|npm|go) ", "the tests of the clients install them"),
+    Exemption(r"clients/", r"(pip|npm|go|javac|jar) ", "the tests of the clients install them"),
     Exemption(
         r"docs/bulk-jobs", r"manage\.py bulk_job watch ", "no expander of this test ends the job"
     ),
