@@ -59,4 +59,6 @@ for (const [name, [home, entry]] of Object.entries(ENTRIES)) {
   });
   await writeFile(outfile, (await readFile(outfile, "utf8")).trimEnd() + "\n");
 }
+// An app with React Native loads no script of the service, so the client has the class.
+await cp(join(inbox, "embed", "current", "notify-inbox-client.js"), join("clients", "typescript", "src", "inbox-client.js"));
 await rm(sources, { recursive: true });

@@ -30,7 +30,9 @@ _PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sh
 <div id="app"></div></html>"""
 _SCRIPT: Final = """\
 import { Inbox, Preferences, useInbox } from "/client/react.js";
+import { useInbox as useInApp } from "/client/react-native.js";
 const { createElement: h, StrictMode } = packages.react;
+window.subscribed = [];
 const at = { baseUrl: location.origin };
 const token = async () => (await fetch("/token")).json();
 function Bell({ person }) {
@@ -38,11 +40,21 @@ function Bell({ person }) {
   Object.assign(window, { inbox, now });
   return h("p", { id: "own" }, `${now.state}: ${now.items.map((item) => item.title)}`);
 }
+function InApp({ person }) {
+  const onForeground = (call) => {
+    subscribed.push(call);
+    window.toForeground = call;
+    return () => {};
+  };
+  const { items } = useInApp({ ...at, person, token, share: false, onForeground });
+  return h("p", { id: "app-inbox" }, items.map((item) => item.title));
+}
 const root = packages["react-dom/client"].createRoot(document.getElementById("app"));
 window.heard = [];
 const hear = (event) => heard.push(event.type);
 window.draw = (person) => root.render(h(StrictMode, null,
   h(Bell, { person }),
+  h(InApp, { person }),
   h(Inbox, {
     ...at, tokenUrl: "/token", open: person === "maria", className: "bell",
     onCounts: hear, onToggle: hear,
@@ -85,17 +97,20 @@ def script(_request: HttpRequest) -> HttpResponse:
 
 def react(_request: HttpRequest) -> HttpResponse:
     """Return the module `react` with the names that the client imports."""
-    compiled = (ROOT / "dist" / "react.js").read_text()
-    found = re.search(r"import \{(.*?)\} from \"react\"", compiled, re.DOTALL)
-    assert found is not None
+    names: set[str] = set()
+    for file in ("react.js", "react-native.js", "use-inbox.js"):
+        compiled = (ROOT / "dist" / file).read_text()
+        for found in re.findall(r"import \{([^}]*)\} from \"react\"", compiled):
+            names |= {each.strip() for each in found.split(",")}
     return HttpResponse(
-        f"export const {{{found[1]}}} = packages.react;", content_type="text/javascript"
+        f"export const {{{', '.join(sorted(names))}}} = packages.react;",
+        content_type="text/javascript",
     )
 
 
-def client(_request: HttpRequest) -> HttpResponse:
-    """Return the compiled module, with the address of React as a bundler would set it."""
-    compiled = (ROOT / "dist" / "react.js").read_text().replace('from "react"', 'from "/react.js"')
+def client(_request: HttpRequest, name: str) -> HttpResponse:
+    """Return a compiled module, with the address of React as a bundler would set it."""
+    compiled = (ROOT / "dist" / name).read_text().replace('from "react"', 'from "/react.js"')
     return HttpResponse(compiled, content_type="text/javascript")
 
 
@@ -104,6 +119,6 @@ urlpatterns = [
     path("packages.js", packages),
     path("page.js", script),
     path("react.js", react),
-    path("client/react.js", client),
+    path("client/<str:name>", client),
     *site.urlpatterns,  # with the same name, the first path counts
 ]

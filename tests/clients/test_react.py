@@ -95,6 +95,18 @@ def test_the_hook_shows_the_inbox_and_another_person_gets_another_inbox(page: Pa
     assert page.run("return inbox !== former && now.counts.unread") == 1
 
 
+def test_the_hook_for_react_native_has_the_class_with_it(page: Page) -> None:
+    page.wait("document.getElementById('app-inbox')?.textContent === 'for maria'")
+    [person] = Recipient.objects.filter(user_id="maria")
+    add_message(person.pk, title="and another")
+    subscriptions = page.run("toForeground(); return subscribed.length")
+    page.wait("document.getElementById('app-inbox')?.textContent === 'and anotherfor maria'")
+    assert page.run("return subscribed.length") == subscriptions, "a render is no new subscription"
+    page.sign_in("ana")
+    page.run("draw('ana')")
+    page.wait("document.getElementById('app-inbox')?.textContent === 'for ana'")
+
+
 def test_the_components_are_the_elements_with_their_properties_and_events(page: Page) -> None:
     page.wait("document.querySelector('notify-inbox.bell')?.open")
     page.wait("window.heard?.includes('notify-counts') && heard.includes('notify-toggle')")

@@ -34,7 +34,7 @@ _RUNS_TYPES: Final = (22, 18)
 """From this version on, Node runs TypeScript that is JavaScript with types."""
 _OTHER_SECRET: Final = "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM="
 _WEBHOOKS: Final = {
-    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=webhook,"
+    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=inbox,webhook=webhook,"
     "chat=sandbox",
     "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
     "NOTIFY_WEBHOOK_SECRETS": _OTHER_SECRET,
@@ -135,6 +135,11 @@ def test_webhooks_of_the_service_are_verified(node: str, setting: dict[str, Any]
 
 def test_the_service_accepts_tokens_of_a_token_secret(node: str, setting: dict[str, Any]) -> None:
     _tests(node, "tokens", setting)
+
+
+def test_an_inbox_works_in_react_native(node: str, npm: str, setting: dict[str, Any]) -> None:
+    del npm  # the package is built
+    _tests(node, "react-native", setting)
 
 
 def test_lost_answers_send_nothing_twice(node: str, setting: dict[str, Any], world: World) -> None:

@@ -6,107 +6,29 @@
  * but for an element that a script of the page has defined before, such as one with `integrity`.
  */
 
-import {
-  createElement,
-  useEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-  type CSSProperties,
-  type ReactElement,
-  type ReactNode,
-} from "react";
-import type { InboxError, InboxOptions, InboxSnapshot, NotifyInbox, NotifyInboxElement } from "./inbox.ts";
+import { createElement, useEffect, useRef, type CSSProperties, type ReactElement, type ReactNode } from "react";
+import type { InboxOptions, NotifyInbox, NotifyInboxElement } from "./inbox.ts";
+import { useInboxOf, useToken, type InboxClass, type UsedInbox, type UseInboxOptions } from "./use-inbox.ts";
 
 export type { InboxAction, InboxCounts, InboxItem, InboxSnapshot, InboxState, InboxView } from "./inbox.ts";
-
-/** Options of `useInbox`. */
-export interface UseInboxOptions extends InboxOptions {
-  /** URL of the service, such as https://notify.example.com. */
-  baseUrl: string;
-  /** Id of the signed-in person in your app; another id makes another inbox. */
-  person?: string;
-}
-
-/** The snapshot of the inbox, and the inbox itself; null until its script is loaded. */
-export interface UsedInbox extends InboxSnapshot {
-  readonly inbox: NotifyInbox | null;
-}
-
-const EMPTY: InboxSnapshot = {
-  state: "connecting",
-  transport: "stream",
-  loaded: false,
-  loadingMore: false,
-  hasMore: false,
-  items: [],
-  counts: { unread: 0, unseen: 0, total: 0, categories: {} },
-  categoryNames: {},
-  brand: null,
-  view: { tab: "inbox", category: null, unread: false },
-  waiting: 0,
-  error: null,
-};
-
-const noSubscription = () => () => {};
-const empty = () => EMPTY;
+export type { UsedInbox, UseInboxOptions } from "./use-inbox.ts";
 
 function load(baseUrl: string, script: string): Promise<unknown> {
   const url = `${baseUrl.replace(/\/+$/, "")}/embed/latest/${script}`;
   return import(/* webpackIgnore: true */ /* @vite-ignore */ url);
 }
 
-/** A token, or a function that returns the newest token: a new function in each render is no new token. */
-function useToken(token: InboxOptions["token"]): InboxOptions["token"] {
-  const newest = useRef(token);
-  useEffect(() => {
-    newest.current = token;
-  });
-  const [ask] = useState(() => () => {
-    const now = newest.current;
-    return typeof now === "function" ? now() : (now ?? null);
-  });
-  return typeof token === "function" ? ask : token;
-}
+const classOf: InboxClass = async (baseUrl) => {
+  const module = (await load(baseUrl, "notify-inbox-client.js")) as { NotifyInbox: new (options: InboxOptions) => NotifyInbox };
+  return module.NotifyInbox;
+};
 
 /**
  * Returns the inbox of the signed-in person, which starts with the component and stops with it. The state is `connecting` until
  * the script is loaded, and `error` if the script cannot be loaded.
  */
 export function useInbox(options: UseInboxOptions): UsedInbox {
-  const { baseUrl, userId, tokenUrl, pageSize, share, person } = options;
-  const token = useToken(options.token);
-  const of = JSON.stringify([baseUrl, userId, tokenUrl, pageSize, share, person, typeof token === "string" && token]);
-  const [held, setHeld] = useState<{ inbox: NotifyInbox; of: string } | null>(null);
-  const inbox = held?.of === of ? held.inbox : null; // never the inbox of the former person
-  const [error, setError] = useState<InboxError | null>(null);
-  useEffect(() => {
-    let started: NotifyInbox | null = null;
-    let isLeft = false;
-    const given = { baseUrl, userId, tokenUrl, pageSize, share, token };
-    const present = Object.entries(given).filter(([, value]) => value !== undefined);
-    load(baseUrl, "notify-inbox-client.js").then(
-      (module) => {
-        if (isLeft) return;
-        const { NotifyInbox: Class } = module as { NotifyInbox: new (options: InboxOptions) => NotifyInbox };
-        started = new Class(Object.fromEntries(present)).start();
-        setError(null);
-        setHeld({ inbox: started, of });
-      },
-      (reason: unknown) => {
-        if (isLeft) return;
-        const failed = new Error(`The script of the inbox cannot be loaded from ${baseUrl}.`, { cause: reason });
-        setError(Object.assign(failed, { status: 0, code: "script_not_loaded", temporary: true }));
-      },
-    );
-    return () => {
-      isLeft = true;
-      started?.stop();
-      setHeld(null);
-    };
-  }, [of, token]);
-  const snapshot = useSyncExternalStore(inbox?.subscribe ?? noSubscription, inbox?.getSnapshot ?? empty, empty);
-  return error && !inbox ? { ...snapshot, state: "error", error, inbox } : { ...snapshot, inbox };
+  return useInboxOf(classOf, options);
 }
 
 /** Properties of both components. */

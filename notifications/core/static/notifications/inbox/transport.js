@@ -3,6 +3,9 @@
 const LEAST_LIFE = 10_000; // milliseconds before the end of a token in which a new token is asked for
 const TOKEN_WAIT = 15_000; // milliseconds for a token
 const ANSWER_WAIT = 30_000; // milliseconds for the response of a request
+/** Whether `fetch` gives the body while it comes; the `fetch` of React Native gives it at the end. */
+export const STREAMS = typeof TextDecoderStream === "function" && "body" in (globalThis.Response?.prototype ?? {});
+const NO_STORE = STREAMS ? { cache: "no-store" } : {}; // React Native would add a parameter, which the service refuses
 const TOKEN_FORM = /^[\w.~+/-]+=*$/; // RFC 6750
 
 /** A request that failed. `status` 0: no response came. */
@@ -25,8 +28,8 @@ export class InboxError extends Error {
 export function claimsOf(token) {
   try {
     const part = token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
-    const bytes = Uint8Array.from(atob(part), (letter) => letter.charCodeAt(0));
-    return JSON.parse(new TextDecoder().decode(bytes)) ?? {};
+    const bytes = Array.from(atob(part), (letter) => `%${letter.charCodeAt(0).toString(16).padStart(2, "0")}`);
+    return JSON.parse(decodeURIComponent(bytes.join(""))) ?? {};
   } catch {
     return {};
   }
@@ -126,7 +129,7 @@ function usableFor(token, answer) {
 async function tokenFrom(url) {
   let response;
   try {
-    response = await fetch(url, { cache: "no-store", headers: { Accept: "application/json" }, signal: AbortSignal.timeout(TOKEN_WAIT) });
+    response = await fetch(url, { ...NO_STORE, headers: { Accept: "application/json" }, signal: AbortSignal.timeout?.(TOKEN_WAIT) });
   } catch {
     throw noToken();
   }
@@ -170,7 +173,7 @@ export class Transport {
     try {
       const response = await this.open(method, this.#base + path, { ...given, signal: ending.signal });
       const text = await response.text();
-      signal?.throwIfAborted();
+      if (signal?.aborted) throw signal.reason ?? new InboxError("The request was ended.");
       return text ? JSON.parse(text) : null;
     } catch (error) {
       if (signal?.aborted || error instanceof InboxError) throw error;
@@ -205,7 +208,7 @@ export class Transport {
       method,
       signal,
       credentials: "omit",
-      cache: "no-store",
+      ...NO_STORE,
       keepalive: method !== "GET", // a mark survives the page that follows a link
       headers: { Accept: "application/json", ...headers, Authorization: `Bearer ${token}` },
     };

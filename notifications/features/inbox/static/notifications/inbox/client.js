@@ -1,4 +1,5 @@
-import { InboxError, TokenSource, Transport, backOff, claimsOf, otherRecipient, serverSentEvents } from "./transport.js";
+import { InboxError, STREAMS, TokenSource, Transport, backOff, claimsOf, otherRecipient, serverSentEvents } from "./transport.js";
+import { Detail, Target } from "./events.js";
 import { Tabs, canShare } from "./tabs.js";
 import { Model } from "./model.js";
 
@@ -10,8 +11,14 @@ const POLL_FOR = [10_000, 300_000]; // least and most milliseconds of polling un
 const NO_STREAM = new Set([400, 404, 405, 406, 415, 421, 501]);
 const BROKEN_STREAMS = 3; // streams without a first event until the client polls
 
+/** Return the query of a URL, without empty values. The `URLSearchParams` of React Native is not complete. */
+function queryOf(values) {
+  const given = Object.entries(values).filter(([, value]) => value);
+  return given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+}
+
 /** An inbox without a user interface: items, counts, live changes and marks. Types: notify-inbox.d.ts */
-export class NotifyInbox extends EventTarget {
+export class NotifyInbox extends Target {
   #transport;
   #path;
   #language = "en"; // of the names of categories
@@ -187,7 +194,7 @@ export class NotifyInbox extends EventTarget {
     for (let failures = 0; !signal.aborted; ) {
       const begin = Date.now();
       try {
-        if (this.#streamUrl && this.#brokenStreams < BROKEN_STREAMS) await this.#stream(signal);
+        if (STREAMS && this.#streamUrl && this.#brokenStreams < BROKEN_STREAMS) await this.#stream(signal);
         else await this.#poll(signal);
         if (Date.now() - begin < 1000) await this.#pause(backOff(failures), signal);
       } catch (error) {
@@ -323,7 +330,7 @@ export class NotifyInbox extends EventTarget {
 
   #addChanges(data) {
     for (const item of this.#model.addChanges(data)) {
-      this.dispatchEvent(new CustomEvent("item", { detail: item }));
+      this.dispatchEvent(new Detail("item", { detail: item }));
     }
     this.#changed();
   }
@@ -416,16 +423,12 @@ export class NotifyInbox extends EventTarget {
 
   /** Return the items of a group, newest first. */
   async loadGroup(key) {
-    const query = new URLSearchParams({ group: key, limit: String(this.#pageSize) });
-    return (await this.#page(query)).results;
+    return (await this.#page(queryOf({ group: key, limit: this.#pageSize }))).results;
   }
 
   #query(more) {
     const { tab, category, unread } = this.#model.view;
-    const query = new URLSearchParams({ tab, limit: String(this.#pageSize), ...more });
-    if (category) query.set("category", category);
-    if (unread) query.set("unread", "true");
-    return query;
+    return queryOf({ tab, limit: this.#pageSize, category, unread, ...more });
   }
 
   // --- Marks: shown at once, sent in order, kept while the service is away, taken back if refused
@@ -500,7 +503,7 @@ export class NotifyInbox extends EventTarget {
         if (model !== this.#model) continue;
         model.rollBack(mark);
         mark.reject(error);
-        this.dispatchEvent(new CustomEvent("refused", { detail: { error, action: mark.action } }));
+        this.dispatchEvent(new Detail("refused", { detail: { error, action: mark.action } }));
         if (error.status === 401) this.#fail(error);
       }
       this.#changed();
@@ -543,7 +546,7 @@ export class NotifyInbox extends EventTarget {
     if (state === this.#state) return this.#changed();
     this.#state = state;
     if (state === "live") this.#error = null;
-    this.dispatchEvent(new CustomEvent("state", { detail: state }));
+    this.dispatchEvent(new Detail("state", { detail: state }));
     this.#tellAlive();
     return this.#changed();
   }
@@ -554,7 +557,7 @@ export class NotifyInbox extends EventTarget {
     this.#announced = true;
     queueMicrotask(() => {
       this.#announced = false;
-      this.dispatchEvent(new CustomEvent("change", { detail: this.getSnapshot() }));
+      this.dispatchEvent(new Detail("change", { detail: this.getSnapshot() }));
     });
   }
 }

@@ -83,7 +83,7 @@ export class Model {
     }
     if (!first) this.#sort();
     this.next = page.next;
-    this.#edge = page.results.at(-1);
+    this.#edge = page.results[page.results.length - 1];
     this.names = page.category_names ?? {}; // an earlier service has none
     this.brand = page.brand ?? null; // as above
     if (page.counts) this.takeCounts(page.counts, page.version);
@@ -140,7 +140,7 @@ export class Model {
       this.#shownCounts = this.#counts;
       return;
     }
-    const counts = structuredClone(this.#counts);
+    const counts = JSON.parse(JSON.stringify(this.#counts));
     for (const mark of this.marks) {
       const isBulk = mark.ids === null;
       this.#apply(mark, isBulk ? null : counts);
