@@ -68,7 +68,7 @@ _LOADED: Final = re.compile(
 )
 _RESERVED: Final = re.compile(r"(?:^|\.)example\.(?:com|net|org)$|^\{\{|^\$\{")
 _IMPORT: Final = re.compile(r"""\bfrom ["']([^"'./:]+)["']""")
-_IMPORTED: Final = {"vue": "of Vue.js"}
+_IMPORTED: Final = {"react-native": "of the app itself", "vue": "of Vue.js"}
 """Packages that a reader of the documents has, each with its publisher."""
 
 

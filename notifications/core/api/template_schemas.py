@@ -15,17 +15,16 @@ from notifications.core.api.schemas import (
     ResponseModel,
 )
 from notifications.core.api.template_sources import (
+    ActionSource,
     Blocks,
     Link,
     Source,
     VendorTemplateAnswer,
     VendorTemplateSource,
-    renderable,
 )
 from notifications.core.rules import in_app_fields, request_faults
 from notifications.core.rules.attachments import RequestedAttachments
-from notifications.core.rules.in_app import MAX_ACTIONS, MAX_URL, Action, InAppPart
-from notifications.core.rules.in_app_fields import ActionId
+from notifications.core.rules.in_app import MAX_ACTIONS, Action, InAppPart
 from notifications.core.rules.language import locales
 from notifications.core.rules.language.variables import MAX_DECLARED, Type, parse_new_declarations
 from notifications.core.rules.recipient import Locale
@@ -60,16 +59,6 @@ class VariableRequest(RequestModel):
     example: Any = None
     """Value for previews and for the checks before publishing; mandatory for a required variable.
     """
-
-
-class ActionSource(RequestModel):
-    """A button of an in-app message, in the template language."""
-
-    id: ActionId
-    """Name of the action in the webhook `inbox.action`; unique in the text."""
-    label: Annotated[Text, Field(min_length=1, max_length=MAX_URL), AfterValidator(renderable)]
-    url: Link | None = None
-    """Null: the button tells the producer (webhook `inbox.action`)."""
 
 
 class TextRequest(RequestModel):

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.rules.in_app import MAX_URL
+from notifications.core.rules.in_app_fields import ActionId
 from notifications.core.rules.language import templating
 from notifications.core.rules.language.syntax import MAX_SOURCE
 from notifications.core.rules.request import Text
@@ -68,3 +69,13 @@ class VendorTemplateAnswer(ResponseModel):
 
     ids: dict[str, str]
     parameters: list[str]
+
+
+class ActionSource(RequestModel):
+    """A button of an in-app message, in the template language."""
+
+    id: ActionId
+    """Name of the action in the webhook `inbox.action`; unique in the text."""
+    label: Annotated[Text, Field(min_length=1, max_length=MAX_URL), AfterValidator(renderable)]
+    url: Link | None = None
+    """Null: the button tells the producer (webhook `inbox.action`)."""

@@ -53,7 +53,7 @@ _TYPES: Final = {
 }
 """Type of a value in JSON -> type of the variable."""
 _DECLARE: Final = "choose a template that declares the variables"
-"""What an author does about a variable of one language, if the values are in an upload."""
+"""The remedy for a variable of one language, if the values are in an upload."""
 _RIGHTS: Final = ("notifications.add_template", "notifications.publish_template")
 _BLOCKS: Final = (
     "Blocks, with empty lines between them: # Heading, **bold**, - list, [link](https://example.com),"

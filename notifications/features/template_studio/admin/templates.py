@@ -25,12 +25,13 @@ from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.admin.monitoring.links import traffic_link
 from notifications.core.models import Template, TemplateEvent
 from notifications.core.rules.attachments import WrongFiles
-from notifications.core.rules.templates import diff, one_off
+from notifications.core.rules.templates import one_off
 from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.versions import Verb
 from notifications.features.template_studio.admin import (
+    compare_page,
     editor_page,
     files_page,
     publish_page,
@@ -47,9 +48,6 @@ from notifications.features.template_studio.admin.one_off_filter import OneOffFi
 
 _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
 """Read-only fields for the history of a version."""
-
-_OFFERED_VERSIONS = 100
-"""Versions to choose from, newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +225,7 @@ class TemplateAdmin(AuditedAdmin):
     @action("Compare", url_path="compare", permissions=["view"], icon="difference")
     def compare(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Show the differences from another version."""
-        return _show_comparison(self, request, get_object_or_404(Template, pk=object_id))
+        return compare_page.show(self, request, get_object_or_404(Template, pk=object_id))
 
     @action("Publish", url_path="publish", permissions=["publish"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -376,29 +374,3 @@ def _copy(version: Template, *, by: str) -> Template:
 
 def _name(request: HttpRequest) -> str:
     return str(request.user.get_username())
-
-
-def _show_comparison(
-    model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
-) -> HttpResponse:
-    """Show the page; `?with=` is the other version, by default the previous version."""
-    rows = Template.objects.filter(template_id=version.template_id).order_by("-version")
-    others = list(rows.exclude(pk=version.pk)[:_OFFERED_VERSIONS])
-    before = next((each for each in others if each.version < version.version), None)
-    named = next((each for each in others if str(each.version) == request.GET.get("with")), None)
-    other = named or before or (others[0] if others else None)
-    pair = sorted(filter(None, (other, version)), key=lambda each: each.version)
-    contents = [versions.content_of(each) for each in pair]
-    return base.page(
-        model_admin,
-        request,
-        "template_studio/compare.html",
-        title=f"{version}: what changed",
-        context={
-            "template": version,
-            "others": others,
-            "other": other,
-            "pair": pair,
-            "changes": diff.side_by_side(*contents) if other else [],
-        },
-    )
