@@ -11,7 +11,12 @@ from notifications.core import conf
 from notifications.core.delivery import deliver
 from notifications.core.intake.accept import Caller
 from notifications.core.models import Alert, Contact, DeadLetter, ProviderRoute
-from notifications.core.rules.rate_limits.circuit_breaker import FAULTS, REFUSAL_SAMPLE
+from notifications.core.rules.rate_limits.circuit_breaker import (
+    FAULTS,
+    REFUSAL_SAMPLE,
+    CallStats,
+    HealthKey,
+)
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.store.rate_limits import circuit_breakers
@@ -98,6 +103,23 @@ def test_the_next_provider_sends_what_one_provider_refuses_the_sender_of(
     [row] = take_rows(take, 1)
     deliver.deliver([row])
     assert statuses([row]) == [Status.SENT]
+
+
+def test_a_refused_sender_waits_for_a_provider_whose_breaker_is_open(
+    scripted: Scripted, take: Accept, brand: models.Brand, add_vendor: AddVendor
+) -> None:
+    assert brand.sender_address
+    add_vendor("paused")
+    ProviderRoute.objects.update(rank=1)
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="paused", rank=0)
+    failed = CallStats(calls=1, faults=1, fault="the account is locked")
+    [report] = circuit_breakers.record_calls({HealthKey("paused", Channel.EMAIL): failed}).values()
+    assert report.is_open
+    scripted.answer = _refuse(NOT_VERIFIED, Accepted())
+    waiting = take_rows(take, 1)
+    deliver.deliver(waiting)
+    assert statuses(waiting) == [Status.RETRYING]
+    assert not DeadLetter.objects.exists()
 
 
 def test_an_account_in_the_sandbox_tells_so_and_its_listed_addresses_get_messages(

@@ -47,7 +47,7 @@ class ClaimedDelivery:
     reserved_at: dt.datetime | None = None
     """Time that chose the days of the budgets; None: nothing is reserved."""
     passed_by: bool = False
-    """True if a provider of this round had a temporary failure."""
+    """True if a provider of this round had a temporary failure, or an open breaker, or a pause."""
     in_doubt: bool = False
     """True if a provider of this round returned an error after which it may have sent the
     message."""

@@ -108,7 +108,7 @@ def _may_go_on(claimed: ClaimedDelivery, result: Result) -> bool:
 def pass_on(
     deliveries: Sequence[ClaimedDelivery],
 ) -> tuple[list[ClaimedDelivery], list[ClaimedDelivery]]:
-    """Pass deliveries without a call to their next provider, if any.
+    """Pass deliveries without a call to their next provider, if any: the provider takes none now.
 
     Returns:
         The deliveries with a next provider, and the deliveries without.
@@ -120,6 +120,7 @@ def pass_on(
     for claimed in deliveries:
         if len(claimed.providers) > 1 and claimed.delivery.id not in bound:
             claimed.providers = claimed.providers[1:]
+            claimed.passed_by = True
             onward.append(claimed)
         else:
             staying.append(claimed)
