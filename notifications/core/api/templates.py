@@ -141,6 +141,7 @@ def create_template(call: Call, wanted: TemplateRequest) -> VersionAnswer:
     A draft is not used before publishing.
     """
     with call.changes() as news:
+        versions.lock(wanted.template_id)  # before the files, as each other writer of versions
         content = wanted.as_content(attached_files.copy_uploads(call, wanted.attachments))
         made = versions.draft(wanted.template_id, content, by=call.key.prefix, note=wanted.note)
         news.append(made)

@@ -19,6 +19,7 @@ from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.language import locales
 from notifications.core.rules.templates import contents, file_format, one_off
 from notifications.core.store.postgres import audit
+from notifications.core.store.templates import files as template_attachments
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.import_export import ImportEffect
 from notifications.features.template_studio.rules import unit_csv, units, xliff
@@ -123,7 +124,10 @@ def load(files: Iterable[TranslatedFile], *, by: str) -> list[Imported]:
         WrongTranslation: a template or a locale is unknown, or a unit does not fit (see
             `units.translate`).
     """
-    return [_load(file, by=by) for file in sorted(files, key=lambda file: file.template_id)]
+    wanted = sorted(files, key=lambda file: file.template_id)
+    newest = [_locked(file.template_id) for file in wanted]
+    template_attachments.lock([each for version in newest for each in version.attachments])
+    return [_load(file, by=by) for file in wanted]
 
 
 def _load(file: TranslatedFile, *, by: str) -> Imported:

@@ -8,7 +8,6 @@ from typing import Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 
 from notifications.core.management import template_files
 from notifications.core.rules.templates.file_format import BrokenFiles
@@ -47,13 +46,14 @@ class Command(BaseCommand):
             CommandError: a file is invalid, or with --check a template differs (exit code 1).
         """
         try:
-            with transaction.atomic():
+            found = dict(template_files.read(dir))
+            if check:
                 changes = {
                     template_id: import_export.preview(template_id, files, publish=publish)
-                    if check
-                    else import_export.load(template_id, files, by=BY, publish=publish)
-                    for template_id, files in template_files.read(dir)
+                    for template_id, files in found.items()
                 }
+            else:
+                changes = import_export.load_all(found, by=BY, publish=publish)
         except BrokenFiles as error:
             raise CommandError(str(error)) from error
         except OSError as error:

@@ -54,6 +54,13 @@ def _limits() -> tuple[Callable[..., int], ...]:
     return function_at(Place.ATTACHMENTS_LIMIT)
 
 
+def lock(stored: Sequence[Mapping[str, Any]]) -> None:
+    """Lock the existing files of several versions in one order until the transaction ends."""
+    ids = {each.id for each in attachments.of_template(stored)}
+    for each in _keepers() if ids else ():
+        each(ids)
+
+
 def keep(stored: Sequence[Mapping[str, Any]]) -> None:
     """Keep the files of a version that is about to be written or published, in its transaction.
 

@@ -46,10 +46,38 @@ def load(
     Raises:
         BrokenFiles: a file is invalid. Nothing was imported.
     """
-    with transaction.atomic(), _named(template_id):
-        versions.lock(template_id)
-        content = _content(template_id, files)
-        change = _change(template_id, content, publish=publish)
+    return load_all({template_id: files}, by=by, publish=publish, note=note)[template_id]
+
+
+def load_all(
+    templates: Mapping[str, Mapping[str, str]], *, by: str, publish: bool, note: str = NOTE
+) -> dict[str, ImportEffect]:
+    """Import templates by name, all or none; return the effect on each.
+
+    Locks all templates in the order of the names, and then all files in one order, so two writers
+    that share templates or files wait for each other.
+
+    Raises:
+        BrokenFiles: a file is invalid. Nothing was imported.
+    """
+    contents_of = {name: _content(name, templates[name]) for name in sorted(templates)}
+    with transaction.atomic():
+        for name in contents_of:
+            versions.lock(name)
+        template_attachments.lock([
+            each for one in contents_of.values() for each in one.settings["attachments"]
+        ])
+        return {
+            name: _load(name, content, by=by, publish=publish, note=note)
+            for name, content in contents_of.items()
+        }
+
+
+def _load(
+    template_id: str, content: TemplateContent, *, by: str, publish: bool, note: str
+) -> ImportEffect:
+    change = _change(template_id, content, publish=publish)
+    with _named(template_id):
         match change:
             case ImportEffect.NOTHING:
                 pass

@@ -116,7 +116,7 @@ def edit_files(
     Raises:
         WrongFiles: of `change`, or the version is published.
     """
-    found = Template.objects.select_for_update().get(pk=version.pk)
+    found = locked(version)
     if found.published_at is not None:
         raise WrongFiles("This version is published. Make a new draft from it.")
     found.attachments = change(found)
@@ -132,8 +132,7 @@ def publish(version: Template, *, by: str) -> Template:
     Raises:
         NotPublishable: the version is published or outdated, or `rows.objections` is not empty.
     """
-    lock(version.template_id)
-    found = Template.objects.select_for_update().get(pk=version.pk)
+    found = locked(version)
     _check(found)
     _make_current(found, Verb.PUBLISHED, by=by)
     return found
@@ -178,6 +177,12 @@ def next_number(template_id: str) -> int:
 def lock(template_id: str) -> None:
     """Lock a template until the transaction ends."""
     db.rows("lock_template", {"template_id": template_id})
+
+
+def locked(version: Template) -> Template:
+    """Return the stored row; lock the template, then the row, until the transaction ends."""
+    lock(version.template_id)
+    return Template.objects.select_for_update().get(pk=version.pk)
 
 
 def _draft(template_id: str, content: TemplateContent, *, by: str, note: str) -> Template:

@@ -11,7 +11,6 @@ import zlib
 from typing import Final
 
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 
 from notifications.core.rules.language.syntax import MAX_SOURCE
 from notifications.core.rules.templates.file_format import BrokenFiles
@@ -46,11 +45,7 @@ def load(upload: UploadedFile[bytes], *, by: str, publish: bool) -> dict[str, Im
     Raises:
         BrokenFiles: the upload is no zip file, too large, or contains an invalid file.
     """
-    with transaction.atomic():
-        return {
-            template_id: import_export.load(template_id, files, by=by, publish=publish)
-            for template_id, files in sorted(_unpack(upload).items())
-        }
+    return import_export.load_all(_unpack(upload), by=by, publish=publish)
 
 
 def _unpack(upload: UploadedFile[bytes]) -> dict[str, dict[str, str]]:
