@@ -93,6 +93,7 @@ def publish(version: Template, *, by: str, declares: bool) -> Template:
         NotPublishable: as `versions.publish`; or `by` wrote the version, and another operator has
             to publish.
     """
+    versions.locked(version)  # so that `by` edits nothing after the look at the authors
     if refusal := _refusal(version, by):
         raise NotPublishable(refusal)
     if declares and not version.variables:

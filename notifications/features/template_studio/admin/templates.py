@@ -9,9 +9,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import BadRequest, PermissionDenied
-from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -26,7 +23,6 @@ from notifications.core.admin.monitoring.links import traffic_link
 from notifications.core.models import Template, TemplateEvent
 from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.templates import one_off
-from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.versions import Verb
@@ -37,11 +33,11 @@ from notifications.features.template_studio.admin import (
     publish_page,
     translation_page,
     zip_files,
+    zip_page,
 )
 from notifications.features.template_studio.admin.forms import (
     TemplateForm,
     TextInline,
-    ZipForm,
     is_draft,
 )
 from notifications.features.template_studio.admin.one_off_filter import OneOffFilter
@@ -275,31 +271,9 @@ class TemplateAdmin(AuditedAdmin):
 
     @action("Upload", url_path="upload", permissions=["write"], icon="upload")
     def upload(self, request: HttpRequest) -> HttpResponse:
-        """Import templates from a zip file.
-
-        Raises:
-            BadRequest: the form has no file.
-            PermissionDenied: publishing was requested without the permission to publish.
-        """
-        if request.method != "POST":
-            page, form = "template_studio/upload.html", {"form": ZipForm()}
-            return base.page(self, request, page, title="Upload templates", context=form)
-        publish = bool(request.POST.get("publish"))
-        if publish and not self.has_publish_permission(request):
-            raise PermissionDenied
-        given = request.FILES.get("archive")
-        if not isinstance(given, UploadedFile):
-            raise BadRequest("the form has no file in the field archive")
-        try:
-            with transaction.atomic():
-                changes = zip_files.load(given, by=_name(request), publish=publish)
-                audit.record(_name(request), "import_templates", Template(), after=changes)
-        except BrokenFiles as error:
-            self.message_user(request, f"Nothing was imported: {error}", messages.ERROR)
-        else:
-            told = "; ".join(f"{name}: {change}" for name, change in changes.items())
-            self.message_user(request, told or "The zip file has no template.", messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:notifications_template_changelist"))
+        """Show the page, or import templates from a zip file."""
+        may_publish = self.has_publish_permission(request)
+        return zip_page.answer(self, request, may_publish=may_publish)
 
     def _step(self, request: HttpRequest, object_id: int, step: _Step) -> HttpResponse:
         """Ask for confirmation by POST, because any page could contain a link to the action."""

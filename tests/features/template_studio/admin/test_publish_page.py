@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 
 import pytest
@@ -11,10 +12,12 @@ from django.test import Client
 
 from notifications.core import conf
 from notifications.core.models import Template
+from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import TemplateContent
-from notifications.core.store.templates import versions
+from notifications.core.store.templates import files, versions
 from providers.contract import Channel
+from tests import interleaving
 
 pytestmark = pytest.mark.django_db
 
@@ -75,6 +78,9 @@ def test_a_second_person_publishes_where_the_installation_wants_it(
 ) -> None:
     strict = dataclasses.replace(conf.current(), publish_needs_second_person=True)
     monkeypatch.setattr(conf, "current", lambda: strict)
+    upload = "/admin/notifications/template/upload/"
+    assert 'name="publish"' not in door.get(upload).content.decode()
+    assert door.post(upload, {"publish": "yes"}).status_code == 403
     version = draft((Channel.PUSH, "en", "one"), by="operator")
     assert "Not to be published by you" in door.get(page(version)).content.decode()
     assert "wants another publisher" in door.post(page(version), follow=True).content.decode()
@@ -89,6 +95,33 @@ def test_a_second_person_publishes_where_the_installation_wants_it(
     client.post(page(version))
     version.refresh_from_db()
     assert version.published_by == "publisher"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_edits_during_a_publish_does_not_publish_the_edit(
+    door: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = dataclasses.replace(conf.current(), publish_needs_second_person=True)
+    monkeypatch.setattr(conf, "current", lambda: strict)
+    version, refused = draft((Channel.EMAIL, "en", "one")), list[str]()
+    add = functools.partial(
+        files.with_file,
+        file=files.store("text/plain", b"terms"),
+        name="terms.txt",
+        inline_id=None,
+    )
+
+    def attach() -> None:
+        try:
+            versions.edit_files(version, add, by="operator")
+        except WrongFiles as error:
+            refused.append(str(error))
+
+    with interleaving.before(('UPDATE "notifications_template" SET "variables"', attach)):
+        door.post(page(version), {"declare": "yes"})
+    assert refused == ["This version is published. Make a new draft from it."]
+    version.refresh_from_db()
+    assert (version.published_by, version.attachments) == ("operator", [])
 
 
 def test_a_warning_leaves_the_page_when_it_is_mended(door: Client) -> None:

@@ -193,6 +193,7 @@ def test_a_download_uploaded_again_changes_nothing(door: Client, draft: Template
     door.post(page("publish", draft))
     packed = door.get(DOWNLOAD).content
     assert packed == door.get(DOWNLOAD).content
+    assert 'name="publish"' in door.get(UPLOAD).content.decode()
     told = upload(door, packed, publish="yes")
     assert "hello: unchanged" in told
     assert Template.objects.count() == 1
