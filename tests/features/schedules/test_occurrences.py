@@ -338,17 +338,17 @@ def test_schedules_that_cannot_be_read_stop_no_other_and_run_again_when_they_can
             raise ValueError(msg)
         return make(schedule_id, now=now)
 
-    monkeypatch.setattr(occurrences, "materialise", materialise)
     before = clock.now() - HOUR
     Schedule.objects.filter(pk__in=[*numbers, raising.pk]).update(due_at=before)
-    done = sweep.run_once(now=clock.now(), limit=2)
-    assert (done.moved, done.failed) == (1, 4)
-    assert good.occurrences.count() == 1
-    assert all(each.problem for each in Schedule.objects.filter(pk__in=numbers))
-    assert Schedule.objects.get(pk=raising.pk).problem == "ValueError"
-    assert Alert.objects.filter(kind=AlertKind.SCHEDULE_FAILED, resolved_at=None).count() == 4
-    assert sweep.run_once(now=clock.now(), limit=2) == Swept()
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(occurrences, "materialise", materialise)
+        done = sweep.run_once(now=clock.now(), limit=2)
+        assert (done.moved, done.failed) == (1, 4)
+        assert good.occurrences.count() == 1
+        assert all(each.problem for each in Schedule.objects.filter(pk__in=numbers))
+        assert Schedule.objects.get(pk=raising.pk).problem == "ValueError"
+        assert Alert.objects.filter(kind=AlertKind.SCHEDULE_FAILED, resolved_at=None).count() == 4
+        assert sweep.run_once(now=clock.now(), limit=2) == Swept()
     Schedule.objects.filter(pk__in=numbers).update(request=_asked())
     done = sweep.run_once(now=clock.now() + HOUR, limit=2)
     assert (done.moved > 0, done.failed) == (True, 0)
