@@ -109,7 +109,7 @@ class Group {
   protected iterate<Item>(call: Call): List<Item> {
     const first = { ...call.query };
     return new List((cursor) =>
-      this.call<Page<Item>>({ ...call, query: cursor === undefined ? first : { ...first, cursor } }),
+      this.call<Page<Item>>({ ...call, answer: "page", query: cursor === undefined ? first : { ...first, cursor } }),
     );
   }
 }

@@ -24,8 +24,8 @@ export interface Call {
   mediaType?: string | undefined;
   options?: (PostOptions & IfMatch) | undefined;
   ifNoneMatch?: object | string;
-  /** Kind of the response body; `nothing`: no body. Default: a JSON object. */
-  answer?: "json" | "csv" | "nothing";
+  /** Kind of the response body; `page`: a JSON object with `results`, `nothing`: no body. Default: a JSON object. */
+  answer?: "json" | "page" | "csv" | "nothing";
   /** True if the body has an idempotency key: an Idempotency-Key header would replace the key. */
   hasOwnKey?: boolean;
 }
@@ -80,7 +80,9 @@ export class Transport {
         const answer = await this.#exchange(url, request, patience, signal);
         if (FROM_A_PROXY.has(answer.status)) unanswered += 1;
         const failed = { operation: call.operation, attempts, unanswered, idempotencyKey: key };
-        if (answer.status === 404 && unanswered > 0 && call.answer === "nothing") return undefined;
+        // An earlier request, whose answer was lost, has deleted the object.
+        const isGone = answer.status === 404 && unanswered > 0 && call.operation.startsWith("DELETE ");
+        if (isGone && call.answer === "nothing") return undefined;
         const refused = refusal(answer, failed);
         if (refused === undefined) return read(answer, call, failed);
         if (!comesBack(refused)) throw refused;
@@ -181,7 +183,10 @@ function comesBack(error: NotifyError): boolean {
 
 function read(answer: Answer, call: Call, failed: Failed): unknown {
   if (answer.status === 304 && call.ifNoneMatch !== undefined) return NOT_MODIFIED;
-  if (call.answer === "nothing") return undefined;
+  if (call.answer === "nothing") {
+    if (answer.status === 204) return undefined;
+    throw new UnexpectedAnswerError("the answer is not 204: look at url, and at proxies in front of it", answer.status, failed);
+  }
   if (call.answer === "csv") {
     if (/^text\/csv\b/i.test(answer.headers.get("Content-Type") ?? "")) return answer.text;
     throw new UnexpectedAnswerError("the answer is no CSV file", answer.status, failed);
@@ -190,6 +195,9 @@ function read(answer: Answer, call: Call, failed: Failed): unknown {
   if (found === undefined) {
     const said = `${answer.status}, but the answer is no JSON object: look at url, and at proxies in front of it`;
     throw new UnexpectedAnswerError(said, answer.status, failed);
+  }
+  if (call.answer === "page" && !Array.isArray((found as { results?: unknown }).results)) {
+    throw new UnexpectedAnswerError("the answer is no page of a list: look at url, and at proxies in front of it", answer.status, failed);
   }
   return remember(found, answer);
 }

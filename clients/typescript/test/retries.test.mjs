@@ -145,6 +145,18 @@ test("a delete whose answer is lost succeeds", async () => {
   await assert.rejects(notify.schedules.delete(id), { code: "not-found" });
 });
 
+test("a subscription of an unknown recipient is refused after a lost answer too", async () => {
+  const [notify, standIn] = await behind([answers(502, ""), "drop"]);
+  await assert.rejects(notify.topics.subscribe("news", "nobody"), { name: "ProblemError", status: 404, unanswered: 2 });
+  assert.equal(standIn.requests.length, 3);
+});
+
+test("a success with a page is no success of a call without a body", async () => {
+  const [notify] = await behind([answers(200, "<html>Sign in to the Wi-Fi</html>"), answers(200, "<html>")]);
+  await assert.rejects(notify.topics.unsubscribe("news", "nobody"), { name: "UnexpectedAnswerError", status: 200 });
+  await assert.rejects(notify.recipients.erase("nobody"), { name: "UnexpectedAnswerError", status: 200 });
+});
+
 test("a condition that the lost first request fulfilled is told apart", async () => {
   const user_id = await person(direct);
   const known = await direct.recipients.get(user_id);
@@ -184,6 +196,11 @@ test("a list that repeats its page ends", async () => {
   await assert.rejects(async () => {
     for await (const each of notify.templates.list()) assert.ok(each);
   }, /repeats a page/);
+});
+
+test("a JSON object of a proxy is no page of a list", async () => {
+  const [notify] = await behind([answers(200, "{}")]);
+  await assert.rejects(notify.templates.list().page(), { name: "UnexpectedAnswerError", status: 200 });
 });
 
 test("no error and no inspection shows the key, the body or the query", async () => {
