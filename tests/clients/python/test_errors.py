@@ -111,6 +111,8 @@ def test_an_unusable_key_is_an_error_that_does_not_show_it(key: str) -> None:
         "http://u:CANARY@x",
         "http://x/?a=1",
         "http://x#a",
+        "http://x?",
+        "http://x#",
     ],
 )
 def test_an_unusable_url_is_an_error(url: str) -> None:
@@ -147,10 +149,17 @@ def test_what_is_no_json_is_an_error_before_anything_is_sent(
     assert relay.seen == []
 
 
-@pytest.mark.parametrize("key", ["", "x" * 256, "a\nb", "ü"])
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\nb", "ü", "a ", " a"])
 def test_an_unusable_idempotency_key_is_an_error_before_anything_is_sent(key: str) -> None:
     with Client(_NOBODY, _KEY) as client, pytest.raises(ValueError, match="idempotency"):
         client.rotate_key(idempotency_key=key)
+
+
+def test_a_list_that_repeats_a_page_ends(relay: Relay, service: Service) -> None:
+    page = b'{"results": [], "next": "%s"}'
+    relay.plan(*(acts.instead(200, page % each) for each in (b"a", b"b", b"a")))
+    with Client(relay.url, service.key) as client, pytest.raises(UnexpectedAnswer, match="repeats"):
+        list(client.notifications.list())
 
 
 def test_the_key_and_the_address_are_nowhere(

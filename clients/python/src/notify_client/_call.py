@@ -71,11 +71,17 @@ def new_key() -> str:
 def check_key(key: str) -> str:
     """Return the key if a header can hold the key.
 
+    HTTP strips spaces at the ends of a header, so two different keys would become equal.
+
     Raises:
         ValueError: the key is empty, too long, or has characters that a header cannot hold.
     """
-    if not 1 <= len(key) <= _MAX_KEY or not key.isascii() or not key.isprintable():
-        raise ValueError(f"an idempotency key has 1 to {_MAX_KEY} printable ASCII characters")
+    is_plain = key.isascii() and key.isprintable() and key == key.strip()
+    if not 1 <= len(key) <= _MAX_KEY or not is_plain:
+        raise ValueError(
+            f"an idempotency key has 1 to {_MAX_KEY} printable ASCII characters without a space at"
+            " its ends"
+        )
     return key
 
 

@@ -54,7 +54,7 @@ class Target:
             httpx.URL(self.url)
         except httpx.InvalidURL as error:
             raise ValueError(f"the base URL is invalid: {error}") from error
-        if parts.username is not None or parts.query or parts.fragment:
+        if parts.username is not None or "?" in self.url or "#" in self.url:
             raise ValueError("the base URL must have no user, password, query or fragment")
         if not self.key or not self.key.isascii() or not self.key.isprintable() or " " in self.key:
             raise ValueError(

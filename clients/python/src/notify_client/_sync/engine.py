@@ -106,9 +106,10 @@ class Pages(Generic[T]):
 
         Raises:
             NotifyError: a page could not be read.
-            UnexpectedAnswer: a page leads to itself.
+            UnexpectedAnswer: a page leads to a page before.
         """
         query = self._query
+        seen = {str(query.get("cursor"))}
         while True:
             call = get(self._target, query)
             page: Page[T] = self._engine.value(call, has="results")
@@ -116,6 +117,7 @@ class Pages(Generic[T]):
             following = page.get("next")
             if following is None:
                 return
-            if following == str(query.get("cursor")):
-                raise UnexpectedAnswer(200, "the page's next cursor is its own")
+            if following in seen:
+                raise UnexpectedAnswer(200, "the list repeats a page, and would never end")
+            seen.add(following)
             query = {**query, "cursor": following}
