@@ -65,6 +65,21 @@ test("an inbox lists, marks and gets changes without the globals of a browser", 
   assert.ok(asked.every((each) => !each.endsWith("/stream")), "no stream is tried");
 });
 
+test("a Retry-After of years is a long pause, and no pause of no time", async (context) => {
+  const { NotifyInbox } = await import(new URL("inbox-client.js", SETTING.client));
+  const { fetch, setTimeout } = globalThis;
+  context.after(() => Object.assign(globalThis, { fetch, setTimeout }));
+  const pauses = [];
+  Object.assign(globalThis, {
+    fetch: async () => new Response("{}", { status: 503, headers: { "Retry-After": "99999999" } }),
+    setTimeout: (call, milliseconds) => (pauses.push(milliseconds), setTimeout(call, milliseconds)),
+  });
+  const inbox = new NotifyInbox({ baseUrl: SETTING.url, token: "a.b.c", share: false }).start();
+  while (inbox.getSnapshot().state !== "reconnecting") await new Promise(setImmediate);
+  inbox.stop();
+  assert.ok(pauses.includes(3_600_000), `${pauses}`);
+});
+
 /** Runs a call of the app's back end, which has the globals of Node. */
 async function inBackEnd(call) {
   const before = Object.fromEntries(Object.keys(real).map((name) => [name, globalThis[name]]));

@@ -173,7 +173,7 @@ export class Transport {
     try {
       const response = await this.open(method, this.#base + path, { ...given, signal: ending.signal });
       const text = await response.text();
-      if (signal?.aborted) throw signal.reason ?? new InboxError("The request was ended.");
+      if (signal?.aborted) throw signal.reason ?? new InboxError("Stopped.");
       return text ? JSON.parse(text) : null;
     } catch (error) {
       if (signal?.aborted || error instanceof InboxError) throw error;

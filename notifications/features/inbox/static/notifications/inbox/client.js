@@ -9,6 +9,7 @@ const POLL_EVERY = 15_000;
 const POLL_EVERY_HIDDEN = 60_000;
 const POLL_FOR = [10_000, 300_000]; // least and most milliseconds of polling until the stream is tried again
 const NO_STREAM = new Set([400, 404, 405, 406, 415, 421, 501]);
+const LONGEST_PAUSE = 3_600_000; // a timer of more than 2^31 milliseconds would end at once
 const BROKEN_STREAMS = 3; // streams without a first event until the client polls
 
 /** Return the query of a URL, without empty values. The `URLSearchParams` of React Native is not complete. */
@@ -528,7 +529,7 @@ export class NotifyInbox extends Target {
   /** Wait; `flush`, `stop` and the end of the signal wake up marks and connections early. */
   #pause(milliseconds, signal) {
     return new Promise((resolve) => {
-      const timer = setTimeout(done, milliseconds);
+      const timer = setTimeout(done, Math.min(milliseconds, LONGEST_PAUSE));
       const inbox = this;
       function done() {
         clearTimeout(timer);
