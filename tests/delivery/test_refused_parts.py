@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications.core import conf
 from notifications.core.delivery import deliver
 from notifications.core.intake.accept import Caller
-from notifications.core.models import Alert, Contact, DeadLetter, ProviderRoute
+from notifications.core.models import Alert, Contact, DeadLetter, Delivery, ProviderRoute
 from notifications.core.rules.rate_limits.circuit_breaker import (
     FAULTS,
     REFUSAL_SAMPLE,
+    REFUSALS_BELIEVED,
     CallStats,
     HealthKey,
 )
@@ -69,9 +71,10 @@ def test_a_refused_sender_of_a_brand_stops_no_other_message(
     count = max(FAULTS, REFUSAL_SAMPLE) + 1
     refused = take_rows(take, count)
     deliver.deliver(refused)
-    assert set(statuses(refused)) == {Status.FAILED}
     letters = DeadLetter.objects.values_list("reason", flat=True)
-    assert list(letters) == [Reason.SENDER_REFUSED] * count
+    assert list(letters) == [Reason.SENDER_REFUSED] * REFUSALS_BELIEVED
+    waiting = Delivery.objects.filter(status=Status.RETRYING, reason=Reason.SENDER_REFUSED)
+    assert waiting.count() == count - REFUSALS_BELIEVED
     [(alert, detail)] = _open_alerts().items()
     assert alert == "messages_refused scripted email sender"
     assert "the brand of tests" in detail
@@ -81,6 +84,10 @@ def test_a_refused_sender_of_a_brand_stops_no_other_message(
     others = take_rows(take, 1)
     deliver.deliver(others)
     assert statuses(others) == [Status.SENT]
+    waiting.update(due_at=TransactionNow())
+    deliver.deliver(refused)
+    assert not waiting.exists()
+    assert statuses(refused).count(Status.SENT) == count - REFUSALS_BELIEVED
 
 
 def test_a_refused_sender_of_the_provider_keeps_the_backlog(
@@ -131,10 +138,13 @@ def test_an_account_in_the_sandbox_tells_so_and_its_listed_addresses_get_message
         refused_part=RefusedPart.SANDBOX,
     )
     scripted.answer = lambda batch: ((each, sandbox) for each in batch)
-    refused = take_rows(take, REFUSAL_SAMPLE + 1)
+    refused = take_rows(take, REFUSALS_BELIEVED)
     deliver.deliver(refused)
     assert set(statuses(refused)) == {Status.FAILED}
     assert set(DeadLetter.objects.values_list("reason", flat=True)) == {Reason.IN_SANDBOX}
+    waiting = take_rows(take, 2)
+    deliver.deliver(waiting)
+    assert set(statuses(waiting)) == {Status.RETRYING}
     assert not Contact.objects.exclude(invalidated_at=None).exists()
     [(alert, detail)] = _open_alerts().items()
     assert alert == "messages_refused scripted email sandbox"

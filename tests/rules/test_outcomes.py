@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from notifications.core.rules import transitions, unanswered
 from notifications.core.rules.lane import Priority
-from notifications.core.rules.outcomes import Circumstances, decide
+from notifications.core.rules.outcomes import HOLD_FOR_PROVIDER, Circumstances, decide
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.retries import PRESETS
 from notifications.core.rules.states import Status
@@ -26,6 +26,7 @@ from providers.contract import (
     Unanswered,
     Unavailable,
 )
+from providers.refused_parts import RefusedPart
 
 _FIRST_CALL = Circumstances(
     channel=Channel.EMAIL,
@@ -46,6 +47,7 @@ _OUTCOMES = [
     Unavailable(code="503"),
     NotStarted(),
     Rejected(code="400"),
+    Rejected(code="not verified", refused_part=RefusedPart.SENDER),
     Misconfigured(code="401"),
     Unanswered(code="timeout"),
 ]
@@ -62,6 +64,7 @@ _CIRCUMSTANCES = st.builds(
     perhaps_sent=st.booleans(),
     passed_by=st.booleans(),
     in_doubt=st.booleans(),
+    is_one_of_many=st.booleans(),
     time_to_live=st.timedeltas(dt.timedelta(0), dt.timedelta(days=2)),
     chance=st.floats(0, 1, exclude_max=True),
 )
@@ -93,6 +96,18 @@ def test_a_refusal_of_its_own_is_not_final_while_another_provider_was_only_away(
     assert decide(own, away).transition is transitions.RETRY
     assert decide(own, _FIRST_CALL).transition is transitions.REJECT
     assert decide(Rejected(code="400"), away).transition is transitions.REJECT
+
+
+@pytest.mark.parametrize("priority", Priority)
+def test_one_of_many_refusals_of_a_part_waits_and_makes_no_flood_of_calls(
+    priority: Priority,
+) -> None:
+    known = replace(_FIRST_CALL, priority=priority, is_one_of_many=True, calls=9)
+    decision = decide(Rejected(code="1", refused_part=RefusedPart.SANDBOX), known)
+    assert (decision.transition, decision.reason) == (transitions.RETRY_REFUNDED, "in_sandbox")
+    assert decision.due_in is not None
+    assert decision.due_in >= HOLD_FOR_PROVIDER
+    assert decide(Rejected(code="1"), known).transition is transitions.REJECT
 
 
 def test_an_unknown_part_of_a_later_release_is_a_plain_refusal() -> None:

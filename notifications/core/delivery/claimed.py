@@ -51,6 +51,9 @@ class ClaimedDelivery:
     in_doubt: bool = False
     """True if a provider of this round returned an error after which it may have sent the
     message."""
+    is_one_of_many: bool = False
+    """True if the provider refuses the same part of many messages, so that the delivery waits; set
+    by `refused_parts`."""
     flight: Flight | None = None
     """The flight recorder's note of the current call; None: the call is not noted."""
     is_probe: bool = False

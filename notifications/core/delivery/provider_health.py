@@ -4,7 +4,7 @@
     Rejected                        an answer; many rejections in a row are doubted; after a
                                     suspect call (`Suspect`) the contact stays
     Rejected with a `refused_part`  an answer to a probe, else not counted: the refusal is about the
-                                    sender, template or address of one message; an alert names it
+                                    sender, template or address of one message (`refused_parts`)
     Throttled                       an answer; the provider's rate goes down
     Unavailable, Unanswered         failure
     Misconfigured                   failure of our account or credentials
@@ -86,7 +86,7 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     return_capacity(
         (claimed for claimed, result in pairs if isinstance(result.outcome, NotStarted)), provider
     )
-    refused_parts.alert(pairs, provider=provider)
+    refused_parts.record(pairs, provider=provider)
     verdicts = circuit_breakers.record_calls({
         key: _with_suspects(call_stats(together), key, together) for key, together in by_key.items()
     })

@@ -1,12 +1,15 @@
-"""Alerts about refusals of a part of a message: its sender, template, or an address in a sandbox.
+"""Refusals of a part of a message: its sender, template, or an address in a sandbox.
 
-The circuit breakers do not count such a refusal, so the alert is what tells an operator.
+The circuit breakers do not count such a refusal. An alert tells an operator. The first refusals of
+a brand's sender, of a type's template or of the sandbox become dead letters; of many in five
+minutes, the others wait (`store.rate_limits.refusal_counts`), but for members of a fallback chain,
+which have another channel.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import structlog
@@ -17,21 +20,23 @@ from notifications.core.models import Producer
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import alerts
+from notifications.core.store.rate_limits import refusal_counts
 from providers.contract import Channel, Provider, Rejected, Result
 from providers.refused_parts import RefusedPart
 
 _log = structlog.get_logger(__name__)
 
 Pair = tuple[ClaimedDelivery, Result]
+_Place = tuple[Channel, RefusedPart]
 
 _NAMED: Final = 3
 """Producers, types and codes that an alert names."""
 
 
-def alert(pairs: Sequence[Pair], *, provider: Provider) -> None:
-    """Raise an alert for each channel and refused part. Without Postgres, log the failure."""
-    refused: dict[tuple[Channel, RefusedPart], list[ClaimedDelivery]] = defaultdict(list)
-    codes: dict[tuple[Channel, RefusedPart], set[str]] = defaultdict(set)
+def record(pairs: Sequence[Pair], *, provider: Provider) -> None:
+    """Mark the deliveries that wait as one of many, and raise the alerts."""
+    refused: dict[_Place, list[ClaimedDelivery]] = defaultdict(list)
+    codes: dict[_Place, set[str]] = defaultdict(set)
     for claimed, result in pairs:
         outcome = result.outcome
         if (
@@ -42,6 +47,38 @@ def alert(pairs: Sequence[Pair], *, provider: Provider) -> None:
             key = claimed.delivery.channel, RefusedPart(outcome.refused_part)
             refused[key].append(claimed)
             codes[key].add(outcome.code)
+    for place, deliveries in refused.items():
+        _mark(place, deliveries, provider)
+    _alert(refused, codes, provider)
+
+
+def _mark(place: _Place, deliveries: Iterable[ClaimedDelivery], provider: Provider) -> None:
+    """Mark the deliveries beyond those whose refusal is believed."""
+    channel, part = place
+    by_subject: dict[str, list[ClaimedDelivery]] = defaultdict(list)
+    for each in deliveries:
+        each.is_one_of_many = False
+        if not each.delivery.falls_back:
+            by_subject[_subject(part, each)].append(each)
+    for subject, together in by_subject.items():
+        refused = f"{provider.name}:{channel:d}:{part}:{subject}"
+        for each in together[refusal_counts.believed(refused, len(together)) :]:
+            each.is_one_of_many = True
+
+
+def _subject(part: RefusedPart, claimed: ClaimedDelivery) -> str:
+    """Return what the refusals of a wave have in common; empty: the account."""
+    if part is RefusedPart.SENDER:
+        return str(claimed.notification.producer_id)
+    return claimed.notification.type if part is RefusedPart.TEMPLATE else ""
+
+
+def _alert(
+    refused: Mapping[_Place, Sequence[ClaimedDelivery]],
+    codes: Mapping[_Place, Collection[str]],
+    provider: Provider,
+) -> None:
+    """Raise an alert for each channel and refused part. Without Postgres, log the failure."""
     for key in sorted(refused):
         channel, part = key
         try:

@@ -231,6 +231,7 @@ def _circumstances(
         perhaps_sent=perhaps_sent,
         passed_by=claimed.passed_by,
         in_doubt=claimed.in_doubt,
+        is_one_of_many=claimed.is_one_of_many,
         time_to_live=claimed.time_to_live(now),
         chance=clock.jitter(),
     )

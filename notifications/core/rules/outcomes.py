@@ -13,7 +13,7 @@ Unanswered     the table of `rules.unanswered`: resend, wait for a receipt, or r
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from notifications.core.rules import retries, transitions, unanswered
@@ -69,6 +69,8 @@ class Circumstances:
     """True if another provider of the round failed for a temporary reason."""
     in_doubt: bool = False
     """True if another provider of the round failed after possibly sending the message."""
+    is_one_of_many: bool = False
+    """True if the provider refuses the same part of many messages (`Rejected.refused_part`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +148,18 @@ def _after_refusal(outcome: Rejected, now: Circumstances) -> Decision:
     if outcome.another_provider_may_accept and now.passed_by:
         return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=False)
     reason = _OF_PARTS.get(outcome.refused_part, Reason.PERMANENT)
+    if outcome.refused_part and now.is_one_of_many:
+        return _wait_as_one_of_many(outcome, now, reason=reason)
     return Decision(transition=transitions.REJECT, reason=reason, detail=_detail(outcome))
+
+
+def _wait_as_one_of_many(outcome: Rejected, now: Circumstances, *, reason: Reason) -> Decision:
+    """Retry until the time to live, and so rarely that a wave makes no flood of calls."""
+    decision = _retry(outcome, now, reason=reason, is_free=True)
+    if decision.transition is not transitions.RETRY_REFUNDED or decision.due_in is None:
+        return decision
+    wait = max(decision.due_in, HOLD_FOR_PROVIDER * (1 + now.chance))
+    return replace(decision, due_in=wait, republish_in=wait)
 
 
 def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
