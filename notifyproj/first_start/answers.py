@@ -40,7 +40,7 @@ _MAIL_FORM: Final = "smtp://user@host:587?starttls=1"
 _HINT: Final = "leave the password out: init asks for it, and it may have any characters"
 _ANY_SENDER: Final = "notify@example.com"
 _MAIL_DEADLINE: Final = dt.timedelta(seconds=10)
-_ANSWER: Final = re.compile(r"\w+\(code='(?P<code>[^']*)', detail=['\"](?P<text>.*)['\"].*\)")
+_ANSWER: Final = re.compile(r"(?P<code>[^:]+): (?P<text>.+)")
 """An outcome of the mail server, as its finding shows it."""
 _WORDS: Final = MappingProxyType({
     "ConnectionRefusedError": "no server listens at this host and port",
