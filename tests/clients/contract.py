@@ -43,7 +43,7 @@ class Kind:
 
     @property
     def item(self) -> Kind:
-        """The inner type; anything where the document says none."""
+        """The inner type; `any` if the document names no type."""
         return self.inner or Kind("any")
 
 

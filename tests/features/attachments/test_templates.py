@@ -1,4 +1,4 @@
-"""Files of a template: each e-mail has them, whoever uploaded them, while a version names them."""
+"""Files of a template: each e-mail has the files, and a named file stays for each version."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _ESCAPED: Final = tuple(map(chr, _ESCAPES))
 
 
 def text(value: str) -> str:
-    """Encode a text. It holds no NUL: Postgres stores none, and `rules.request` refuses it."""
+    """Encode a text without NUL, which Postgres cannot store and `rules.request` refuses."""
     return value if value.isalnum() else value.translate(_ESCAPES)
 
 
@@ -88,7 +88,7 @@ def _is_shared(column: Sequence[object]) -> bool:
 
 
 def _column(column: Sequence[Any]) -> Sequence[str]:
-    """Encode values; those of one frequent type without a call for each value."""
+    """Encode the values of a column; a column of one frequent type takes no call for each value."""
     kinds = set(map(type, column))
     if kinds == {str}:
         together = "".join(column)

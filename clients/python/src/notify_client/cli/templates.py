@@ -119,7 +119,7 @@ def _store(client: Client, templates: Iterable[tuple[str, Files, str]], *, publi
                 drafted.append(stored)
             else:
                 _tell(stored)
-    except Exception:
+    except Exception:  # raised again: the drafts before are told first
         for stored in drafted:
             _tell(stored)
         raise
