@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -41,6 +42,33 @@ def test_putting_creates_and_then_changes(caller: Caller) -> None:
         "attributes": {},
         "contacts": [],
     }
+
+
+@pytest.mark.parametrize(
+    "user_id",
+    [
+        *("maria%20", "%20maria", "mar%E2%80%8Bia", "maria%0A", "%EF%BB%BFmaria", "%2E%2E"),
+        # Idle joiners, a blank letter, a selector, and an e with an accent of its own.
+        *("maria%E2%80%8D", "mar%E2%80%8Cia", "maria%E3%85%A4", "maria%EF%B8%8F", "jose%CC%81"),
+    ],
+)
+def test_no_new_recipient_looks_like_another(caller: Caller, user_id: str) -> None:
+    path = f"/v1/recipients/{user_id}"
+    refused = caller.send("PUT", path, {"locale": "pt-BR"})
+    assert refused.status_code == 422, refused.content
+    assert "the user id of a new recipient must" in refused.json()["detail"]
+
+    Recipient.objects.create(user_id=unquote(user_id))
+    assert caller.send("PUT", path, {"locale": "pt-BR"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "user_id",
+    ["jos%C3%A9", "a%20b", "%F0%9F%91%A9%E2%80%8D%F0%9F%9A%80", "%D9%85%DB%8C%E2%80%8C%D8%AE"],
+)
+def test_letters_of_any_script_make_a_user_id(caller: Caller, user_id: str) -> None:
+    path = f"/v1/recipients/{user_id}"
+    assert caller.send("PUT", path, {"locale": "pt-BR"}).status_code == 201
 
 
 def _erase() -> None:

@@ -20,6 +20,7 @@ from notifications.core.api.contacts import to_contact
 from notifications.core.api.examples import ANOTHER_USER, TAG, USER, Example
 from notifications.core.api.operation import Access, Answer, Call, operation
 from notifications.core.api.pagination import AnyOf, NumberedPageQuery
+from notifications.core.api.problems import raise_problem
 from notifications.core.api.recipient_access import valid_user_id
 from notifications.core.api.recipient_schemas import (
     ChangeLine,
@@ -34,7 +35,8 @@ from notifications.core.api.resource import Resource
 from notifications.core.intake import contact_changes
 from notifications.core.models import AuditEntry, Contact, ErasureJob, Preference, Recipient
 from notifications.core.rules.access import BOTH
-from notifications.core.rules.problems import Kind
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.recipient import fault_of_new_id
 from notifications.core.rules.request import UserId
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.cached import recipient_ids
@@ -169,6 +171,8 @@ def put_recipient(call: Call, wanted: RecipientRequest) -> Answer:
     attributes = recipient_attributes.check(wanted.attributes)
     user_id = valid_user_id(call.path["user_id"])
     recipient = RECIPIENTS.rows(call).filter(user_id=user_id)
+    if (fault := fault_of_new_id(user_id)) and not recipient.exists():
+        raise_problem(Problem(Kind.INVALID, fault))
     with transaction.atomic():
         RECIPIENTS.check_tag(call)
         with (

@@ -27,7 +27,7 @@ _FULL_WIDTH: Final = {0xFF01 + place: 0x21 + place for place in range(0x5E)}
 """Full-width ASCII, as East Asian keyboards write it."""
 _JOINERS: Final = frozenset("\u200c\u200d")
 """Zero-width joiners, which belong to the spelling of Persian and Indic domains."""
-_BLANKS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(
+BLANKS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(
     map(chr, range(0xFE00, 0xFE10))
 )
 """Characters without a glyph that Unicode counts as letters, marks or symbols."""
@@ -61,15 +61,15 @@ def normal_form(channel: Channel, address: str) -> str:
         case Channel.SMS:
             return phone.e164(text)
         case Channel.EMAIL:
-            return mailboxes.check(_visible(text))
+            return mailboxes.check(check_visible(text))
         case Channel.WEBHOOK:
-            return endpoints.lower_host(_visible(text))
+            return endpoints.lower_host(check_visible(text))
         case Channel.PUSH if text.startswith("{"):
-            return _subscription(_visible(text))
+            return _subscription(check_visible(text))
         case Channel.CHAT if whatsapp_number.is_number(text):
             return whatsapp_number.PREFIX + phone.e164(text[len(whatsapp_number.PREFIX) :])
         case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
-            return _visible(text)
+            return check_visible(text)
 
 
 def _subscription(text: str) -> str:
@@ -135,6 +135,24 @@ def search_keys(text: str) -> list[str]:
     return sorted({search_key(channel, text) for channel in Channel})
 
 
+def check_visible(text: str) -> str:
+    """Return a text that has no invisible character but joiners.
+
+    Raises:
+        ValueError: the text has such a character, whose number and name the message tells.
+    """
+    for each in text:
+        if not each.isprintable() and each not in _JOINERS:
+            raise ValueError(must_be_free_of(each))
+    return text
+
+
+def must_be_free_of(char: str) -> str:
+    """Return the end of a sentence that refuses a character, by number and name."""
+    name = unicodedata.name(char, "control character")
+    return f"must be free of the character U+{ord(char):04X} ({name})"
+
+
 def clean(channel: Channel, address: str) -> str:
     """Return an address without surrounding space and invisible characters.
 
@@ -148,23 +166,10 @@ def clean(channel: Channel, address: str) -> str:
     if channel is Channel.CHAT:
         return "".join(each for each in address if not _is_format(each)).strip()
     text = address.translate(_FULL_WIDTH)
-    shown = "".join(each for each in text if not (_is_format(each) or each in _BLANKS))
+    shown = "".join(each for each in text if not (_is_format(each) or each in BLANKS))
     shown = shown.strip(around)
     bare = "".join(each for each in shown if each not in _JOINERS).strip(around)
     return bare if bare.isascii() or channel is Channel.SMS else shown
-
-
-def _visible(text: str) -> str:
-    """Return a text without invisible characters.
-
-    Raises:
-        ValueError: with the number and the name of the first such character.
-    """
-    for each in text:
-        if not each.isprintable() and each not in _JOINERS:
-            name = unicodedata.name(each, "control character")
-            raise ValueError(f"must be free of the character U+{ord(each):04X} ({name})")
-    return text
 
 
 def _is_format(char: str) -> bool:

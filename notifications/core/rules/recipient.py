@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Final, Self
@@ -32,11 +33,39 @@ from providers.contract import Channel
 PREFIX: Final = "to_"
 """Beginning of the user ids that the service creates."""
 _MADE: Final = re.compile(rf"{PREFIX}[0-9a-f]{{32}}")
+_JOINED: Final = r"[\u0590-\u1cff\u2190-\u2bff\U0001f000-\U0001faff]"
+"""Characters between which a joiner changes the look: those of Asian scripts, and emoji."""
+_UNSEEN: Final = re.compile(
+    rf"[{''.join(sorted(addresses.BLANKS))}\u180b-\u180f\U000e0100-\U000e01ef]"
+    rf"|[\u200c\u200d](?!(?<={_JOINED}.){_JOINED})"
+)
+"""Characters that Unicode counts as printable and nobody sees: blanks, selectors, idle joiners."""
 
 
 def is_made_of_address(user_id: str) -> bool:
     """Return True for a user id that the service made of the address in `to`."""
     return _MADE.fullmatch(user_id) is not None
+
+
+def fault_of_new_id(user_id: str) -> str:
+    """Return why a new recipient cannot have the user id; "" if the recipient can.
+
+    Of two ids that look alike, one alone would have the opt-outs of the person. A URL cannot end
+    with a segment of dots.
+    """
+    if user_id != user_id.strip():
+        return "the user id of a new recipient must not begin or end with space"
+    if user_id in {".", ".."}:
+        return "the user id of a new recipient must not be . or .., which a URL cannot hold"
+    if not unicodedata.is_normalized("NFC", user_id):
+        return "the user id of a new recipient must be in the Unicode form NFC"
+    try:
+        addresses.check_visible(user_id)
+    except ValueError as error:
+        return f"the user id of a new recipient {error}"
+    if unseen := _UNSEEN.search(user_id):
+        return f"the user id of a new recipient {addresses.must_be_free_of(unseen[0])}"
+    return ""
 
 
 def _zone(name: str) -> str:

@@ -28,6 +28,7 @@ from notifications.core.models import Contact, Preference, Recipient
 from notifications.core.rules import addresses, preferences
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.preferences import Cell, CellChange
+from notifications.core.rules.recipient import fault_of_new_id
 from notifications.core.store.postgres import (
     audit,
     merged_recipients,
@@ -124,6 +125,7 @@ def _write(
     if differing:
         stored_recipients.lock(differing, mode=mode)
         found += _compare(differing, registered, mode=mode)
+    found = [each for each in found if not _has_wrong_id(each, done)]
     for each in found:
         done.faults += each.faults
         done.left_out += each.left_out
@@ -150,6 +152,14 @@ def _store_all(
                 subscribers[topic].append(each.user_id)
     for topic, user_ids in sorted(subscribers.items()):
         _subscribe(topic, user_ids, mode=mode, by=author.by)
+
+
+def _has_wrong_id(found: _Difference, done: WrittenPart) -> bool:
+    """Tell the fault of the user id of a new recipient; known recipients keep theirs."""
+    fault = fault_of_new_id(found.user_id) if found.is_new else ""
+    if fault:
+        done.faults.append(NotUnderstood(found.item.place, fault))
+    return bool(fault)
 
 
 def _by_user_id(

@@ -101,6 +101,17 @@ def test_a_refused_file_imports_nothing_although_the_write_found_the_fault(calle
     assert Recipient.objects.get().user_id == "owner"
 
 
+def test_a_known_user_id_that_no_new_recipient_gets_is_imported(caller: Caller) -> None:
+    lines = "user_id,channels_off\nmar\u200bia,sms\n"
+    status, problem = post(caller, lines)
+    assert status == 422
+    assert "line 2" in str(problem["errors"])
+    assert "U+200B" in str(problem["errors"])
+    known = Recipient.objects.create(user_id="mar\u200bia")
+    assert post(caller, lines)[1]["imported"] == 1
+    assert Preference.objects.get().recipient_id == known.pk
+
+
 def test_a_choice_that_was_changed_after_an_import_is_told(caller: Caller, door: Client) -> None:
     lines = "user_id,channels_off\nu_1,sms\n"
     assert post(caller, lines)[1]["left_out"] == 0
