@@ -30,6 +30,17 @@ PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.
         ("ftp://shop.example/" + "x" * 50, "ftp://shop.example/" + "x" * 50),
         ("https://[::1" + "x" * 50, "https://[::1" + "x" * 50),
         ("no links", "no links"),
+        (f"{LONG}_(Rome)", SHORT),
+        (f"(see {LONG}_(Rome)).", f"(see {SHORT})."),
+        (f"{LONG}]]", f"{SHORT}]]"),
+        (f"请看{LONG}\uff0c谢谢", f"请看{SHORT}\uff0c谢谢"),
+        (f"「{LONG}」を見て。", f"「{SHORT}」を見て。"),
+        (f"“{LONG}”", f"“{SHORT}”"),
+        (f"{LONG}।", f"{SHORT}।"),
+        (
+            f"\u2018{LONG}-what\u2019s-new\u2019, {LONG}/l\u2019été\u2019",
+            f"\u2018{SHORT}\u2019, {SHORT}\u2019",
+        ),
     ],
 )
 def test_whole_links_are_replaced_where_that_is_shorter(text: str, result: str) -> None:
@@ -43,6 +54,17 @@ def test_whole_links_are_replaced_where_that_is_shorter(text: str, result: str) 
 def test_a_target_is_a_whole_web_address(link: str) -> None:
     assert not is_target(link)
     assert is_target(LONG)
+
+
+def test_a_link_keeps_the_brackets_that_it_opens() -> None:
+    found: list[str] = []
+
+    def shorten(link: str) -> str:
+        found.append(link)
+        return SHORT
+
+    replace_links(f"({LONG}_(Rome)), {LONG}&a[]=1", shorten)
+    assert found == [f"{LONG}_(Rome)", f"{LONG}&a[]=1"]
 
 
 def test_a_token_is_the_same_on_each_try_and_another_for_each_link_delivery_and_key() -> None:

@@ -21,22 +21,43 @@ PATH: Final = "/l/"
 TOKEN_LENGTH: Final = 10
 """Characters of base64url, all of which are in GSM-7."""
 _TOKEN_BYTES: Final = 8
-_LINK: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
-_AFTER: Final = ".,;:!?)]}'»”\u2019…،。"
+_LINK: Final = re.compile(
+    r"https?://(?:[^\s<>\"\u2018-\u201f\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]"
+    r"|\u2019(?=[a-z\u00c0-\u024f]))+",
+    re.IGNORECASE,
+)
+"""Chinese and Japanese have no space after a link: a punctuation mark of theirs ends the link. The
+quotation mark before a Latin letter is an apostrophe of the link."""
+_AFTER: Final = ".,;:!?)]}'»…،؛؟।"
 """Ends of a sentence or a bracket, which are no part of a link."""
+_OPENED_BY: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def replace_links(text: str, shorten: Callable[[str], str]) -> str:
     """Replace each link in a text by the short link, if the short link is shorter."""
 
     def shorter(found: re.Match[str]) -> str:
-        link = found[0].rstrip(_AFTER)
+        link = _without_end(found[0])
         if not is_target(link):
             return found[0]
         short = shorten(link)
         return short + found[0][len(link) :] if len(short) < len(link) else found[0]
 
     return _LINK.sub(shorter, text)
+
+
+def _without_end(link: str) -> str:
+    """Return a link without the end of the sentence, and with the brackets that it opens itself."""
+    unopened = {end: link.count(end) - link.count(begin) for end, begin in _OPENED_BY.items()}
+    length = len(link)
+    while link[length - 1] in _AFTER:
+        last = link[length - 1]
+        if last in unopened:
+            if unopened[last] <= 0:
+                break
+            unopened[last] -= 1
+        length -= 1
+    return link[:length]
 
 
 def is_target(link: str) -> bool:
