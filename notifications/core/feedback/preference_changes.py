@@ -17,9 +17,6 @@ from notifications.core.rules.preferences import CellChange
 from notifications.core.rules.times.digest_times import DigestChoice
 from notifications.core.store.postgres import audit, merged_recipients, preferences
 
-BY_RECIPIENT = "the recipient"
-"""The actor in the audit log."""
-
 
 class NoDigest(Exception):
     """A digest was chosen for topics without a digest template."""

@@ -19,7 +19,6 @@ from notifications.core.models import Alert, Notification, Switch
 from notifications.core.operations import switches
 from notifications.core.operations.switches import switches_by_pair
 from notifications.core.rules import alert_links
-from notifications.core.rules.lane import Mode
 from notifications.core.rules.rollups import Dimension
 from notifications.core.store.cached.provider_overrides import Pair
 from notifications.core.store.postgres import backlog, lane_lag, lane_work
@@ -123,11 +122,6 @@ class Now:
     def letters_total(self) -> int:
         """Open dead letters of live mode."""
         return sum(self.letters.values())
-
-    @property
-    def live_lanes(self) -> list[Lag]:
-        """The lanes of live mode with due deliveries, urgent ones first."""
-        return [each for each in self.lanes if each.lane.mode is Mode.LIVE]
 
     @property
     def faults(self) -> list[Waiting]:

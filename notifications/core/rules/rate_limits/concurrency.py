@@ -108,11 +108,6 @@ class Limit:
         """Return the calls in flight."""
         return self._in_flight
 
-    @property
-    def baseline_seconds(self) -> float | None:
-        """Return the latency without a queue; None before the first measurement."""
-        return self._baseline
-
     def record_start(self, count: int) -> None:
         """Record the start of `count` calls."""
         self._in_flight += count

@@ -154,9 +154,6 @@ class Facts(NamedTuple):
     """Events since the arrival at the present step."""
 
 
-NO_FACTS: Final = Facts({}, {})
-
-
 def holds(condition: Condition, facts: Facts) -> bool:
     """Return True if a condition is true."""
     match condition:
