@@ -12,7 +12,6 @@ after a crash has the full effect.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -189,13 +188,13 @@ def _believable_bounces(
         dead=bounces.keys(),
         arrived=sum(receipt.kind in _ARRIVALS for receipt, _ in applicable),
     )
-    doubted = len(bounces) - trusted
+    doubted = len(bounces) - len(trusted)
     if doubted > 0:
         _log.warning("bounces_not_believed", provider=provider, count=doubted)
         detail = f"{doubted} of {len(bounces)} bounces of a callback ended no contact"
         raise_alert = partial(alerts.raise_once, AlertKind.BOUNCES_NOT_BELIEVED, provider, detail)
         transaction.on_commit(raise_alert, robust=True)
-    return dict(itertools.islice(bounces.items(), trusted))
+    return {key: report for key, report in bounces.items() if key in trusted}
 
 
 def _move(provider: str, by_kind: Mapping[ReceiptKind, Sequence[Move]]) -> set[UUID]:

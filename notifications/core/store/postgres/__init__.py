@@ -6,7 +6,7 @@
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
                   withdrawals, hold_checks, dead_letters
     reads         reads, replica (reads from the read replica), timelines, search, activity,
-                  change_feed, rollups, plot_annotations
+                  change_feed, rollups, sent_beside, plot_annotations
     lanes         backlog, lane_work, lane_lag, unreachable, service_levels
     recipients    recipients, new_recipients, recipients_by_address, contact_addresses,
                   contact_book, contacts_by_address, dead_contacts, device_owners,

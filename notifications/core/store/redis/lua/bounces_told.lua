@@ -1,11 +1,13 @@
--- Counts a provider's reports of dead addresses against its accepted calls and receipts of success of the last minutes.
+-- Counts a provider's reports of dead addresses against its accepted calls and receipts of success of the last minutes, or
+-- against the accepted calls of the spans in which the reported messages were sent.
 -- `notifications/core/store/rate_limits/bounce_doubts.py` describes the rule and the numbers.
 --
 -- KEYS     the counts of the provider (a JSON object); the set of the deliveries counted as dead lately; the breakers of its channels
--- ARGV     the shared numbers as JSON; receipts of success; the deliveries with dead addresses
+-- ARGV     the shared numbers as JSON; receipts of success; the accepted calls by the span of the messages as JSON; the
+--          deliveries with dead addresses
 -- returns  the number of believed reports of these dead addresses
 local fixed = cjson.decode(ARGV[1])
-local arrived, dead = tonumber(ARGV[2]), #ARGV - 2
+local arrived, dead = tonumber(ARGV[2]), #ARGV - 3
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local slot = math.floor(now / fixed.slot)
@@ -16,7 +18,7 @@ if it.doubt and now - it.doubt > fixed.kept then it.doubt = nil end
 local counted, fresh = redis.call('SCARD', KEYS[2]), dead
 if counted < fixed.listed then
   fresh = 0
-  for at = 3, #ARGV do fresh = fresh + redis.call('SADD', KEYS[2], ARGV[at]) end
+  for at = 4, #ARGV do fresh = fresh + redis.call('SADD', KEYS[2], ARGV[at]) end
   if counted == 0 and fresh > 0 then redis.call('PEXPIRE', KEYS[2], fixed.slot * fixed.slots) end
 end
 
@@ -42,6 +44,15 @@ for at = 3, #KEYS do
     if entry[1] > slot - fixed.slots then accepted = accepted + (entry[8] or 0) end
   end
 end
+
+-- The spans of the messages, by the reports of the window: {slot of the last report, accepted calls}.
+local spans = {}
+for name, entry in pairs(it.spans or {}) do
+  if entry[1] > slot - fixed.slots then spans[name] = entry end
+end
+for name, calls in pairs(cjson.decode(ARGV[3])) do spans[name] = {slot, calls} end
+for _, entry in pairs(spans) do accepted = accepted + entry[2] end
+it.spans = next(spans) and spans or nil
 
 local known = math.max(sums[1] + sums[2], accepted)
 local trusted = dead
