@@ -94,6 +94,8 @@ class Capabilities:
     """The provider takes a `Message` with `is_withdrawal` on the channels push and in_app."""
     attachment_bytes: int = 0
     """Most bytes of a message's attachments together, before encoding; 0: no attachments."""
+    sender_address: str = ""
+    """Address of the From header in the setting (of e-mail), in the form of `mailboxes`."""
     inline_images: bool = True
     """The HTML of a message can show attached images."""
     marks_begin: bool = False
@@ -208,8 +210,7 @@ class Rejected:
     may_be_misconfigured: bool = False
     """The code can also mean a wrong setting (another Firebase project): many answers mean that."""
     another_provider_may_accept: bool = False
-    """The refusal is the provider's alone: sender not verified, region not enabled, no route, spam
-    block. The refusal is final only after the last provider."""
+    """The refusal is the provider's alone (sender, region, route, spam): the next one is asked."""
     refused_part: RefusedPart = RefusedPart.NONE
 
 
@@ -308,8 +309,7 @@ class InboundText:
     """Never logged."""
     provider_message_id: str = ""
     keyword: Keyword | None = None
-    """The vendor's own reading of the text, which decides before the words; None: the vendor names
-    no keyword."""
+    """The vendor's own reading of the text, which decides before the words; None: no keyword."""
     channel: Channel = Channel.SMS
     """Channel whose messages STOP ends."""
 

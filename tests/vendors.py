@@ -73,6 +73,7 @@ class Scripted:
     name: str = "scripted"
     concurrency: int = 2_000
     attachment_bytes: int = 0
+    sender_address: str = ""
     answer: Answer = field(default=lambda batch: ((each, Accepted()) for each in batch))
 
     @property
@@ -83,6 +84,7 @@ class Scripted:
             gives_receipts=True,
             concurrency=self.concurrency,
             attachment_bytes=self.attachment_bytes,
+            sender_address=self.sender_address,
         )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:

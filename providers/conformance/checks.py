@@ -10,6 +10,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Final
 
+from providers import mailboxes
 from providers.conformance.subject import (
     ABOUT_ITS_ADDRESS,
     EXPECTED,
@@ -19,6 +20,7 @@ from providers.conformance.subject import (
 )
 from providers.contract import (
     Accepted,
+    Channel,
     NotStarted,
     Outcome,
     ReceiptRequest,
@@ -182,6 +184,14 @@ class _Listener(logging.Handler):
         self._lines.append(self.format(record))
 
 
+def names_the_sender_of_its_setting(subject: Subject) -> None:
+    """A provider of e-mail tells the address of its From header, in the canonical form."""
+    if subject.channel is Channel.EMAIL:
+        told = subject.provider.capabilities.sender_address
+        require(bool(told), "Capabilities.sender_address is empty")
+        require(told == mailboxes.check(told), f"{told} is not in the form of mailboxes.check")
+
+
 CHECKS: Final[Sequence[Callable[[Subject], None]]] = (
     accepts_one_message,
     accepts_no_message,
@@ -197,6 +207,7 @@ CHECKS: Final[Sequence[Callable[[Subject], None]]] = (
     serves_several_threads,
     keeps_secrets,
     believes_no_stranger,
+    names_the_sender_of_its_setting,
 )
 
 

@@ -152,7 +152,8 @@ class Ses:
         """Store the settings; the first `send` connects."""
         self._bulk = config.bulk
         self._now = now
-        self._senders = {config.from_.addr_spec.lower()}
+        self._sender_address = config.from_.addr_spec
+        self._senders = {self._sender_address.lower()}
         """Addresses of all senders so far: the setting's, and those of brands."""
         self._sender = Sender(config.from_, configuration_set=config.configuration_set)
         self._judge = Judge(
@@ -168,7 +169,11 @@ class Ses:
     @property
     def capabilities(self) -> Capabilities:
         """See `providers.contract.Provider`; the pace is the account's own, see `ses_rate`."""
-        return _capabilities(self._rate.current(), gives_receipts=self._gives_receipts)
+        return _capabilities(
+            self._rate.current(),
+            gives_receipts=self._gives_receipts,
+            sender_address=self._sender_address,
+        )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
@@ -275,7 +280,7 @@ class Ses:
 
 
 @lru_cache(maxsize=16)
-def _capabilities(pace: Pace, *, gives_receipts: bool) -> Capabilities:
+def _capabilities(pace: Pace, *, gives_receipts: bool, sender_address: str) -> Capabilities:
     return Capabilities(
         channels=frozenset({Channel.EMAIL}),
         repeat=Repeat.VISIBLE,
@@ -283,6 +288,7 @@ def _capabilities(pace: Pace, *, gives_receipts: bool) -> Capabilities:
         receipt_headers=SNS_HEADERS,
         pace=pace,
         attachment_bytes=ATTACHMENT_BYTES,
+        sender_address=sender_address,
     )
 
 

@@ -143,6 +143,7 @@ class Smtp(OneWay):
             concurrency=_TAKEN_PER_CONNECTION * config.connections,
             marks_begin=True,
             attachment_bytes=ATTACHMENT_BYTES,
+            sender_address=config.from_.addr_spec,
         )
         self._now = now
         self._ssl_context = ssl_context or ssl.create_default_context()

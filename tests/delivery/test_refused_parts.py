@@ -129,6 +129,18 @@ def test_a_refused_sender_waits_for_a_provider_whose_breaker_is_open(
     assert not DeadLetter.objects.exists()
 
 
+def test_the_refused_sender_of_the_setting_stops_the_provider_for_a_brand_too(
+    scripted: Scripted, take: Accept, brand: models.Brand
+) -> None:
+    scripted.sender_address = brand.sender_address.replace("news", "News")
+    scripted.answer = lambda batch: ((each, NOT_VERIFIED) for each in batch)
+    waiting = take_rows(take, 2)
+    deliver.deliver(waiting)
+    assert not DeadLetter.objects.exists()
+    assert not set(statuses(waiting)) & {Status.SENT, Status.FAILED}
+    assert "breaker_open scripted email" in _open_alerts()
+
+
 def test_an_account_in_the_sandbox_tells_so_and_its_listed_addresses_get_messages(
     scripted: Scripted, take: Accept
 ) -> None:

@@ -97,7 +97,7 @@ def pass_on(wave: Wave, result: Result) -> None:
     elif call.is_accepted:
         _log.error("second_result_of_a_call", provider=wave.provider.name)
         return  # the message is sent, whatever the adapter makes of the rest of the answer
-    result = _of_own_sender(_storable(result), call.message)
+    result = _of_own_sender(_storable(result), call.message, wave.provider)
     if claimed.notification.sealed is not None:
         result = withholding.without_provider_text(result)
     key, entry = "", b""
@@ -124,13 +124,17 @@ def of_silent_calls(wave: Wave) -> list[Pair]:
     ]
 
 
-def _of_own_sender(result: Result, message: Message) -> Result:
-    """Return a refusal of the message's own sender as a refusal of the message alone."""
+def _of_own_sender(result: Result, message: Message, provider: Provider) -> Result:
+    """Return a refusal of the message's own sender as a refusal of the message alone.
+
+    A brand may name the sender of the provider's setting: then the setting is refused.
+    """
     outcome = result.outcome
+    own = message.mail.sender_address.lower()
     if (
         not isinstance(outcome, Misconfigured)
         or outcome.refused_part is not RefusedPart.SENDER
-        or not message.mail.sender_address
+        or own in {"", provider.capabilities.sender_address.lower()}
     ):
         return result
     refusal = Rejected(

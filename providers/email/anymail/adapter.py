@@ -158,6 +158,7 @@ class Anymail:
         self.capabilities = Capabilities(
             marks_begin=True,
             attachment_bytes=ATTACHMENT_BYTES,
+            sender_address=config.from_.addr_spec,
             inline_images=self._service.inline_images,
             channels=frozenset({Channel.EMAIL}),
             repeat=Repeat.VISIBLE,
