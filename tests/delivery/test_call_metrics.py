@@ -17,7 +17,8 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import attempts
 from notifications.core.telemetry import instruments
-from providers.contract import Accepted, Channel, Repeat, Throttled
+from providers.contract import Accepted, Channel, Outcome, Rejected, Repeat, Throttled
+from providers.refused_parts import RefusedPart
 from tests.journey import Accept, AddVendor, Reach, take_rows
 from tests.vendors import Scripted
 
@@ -55,23 +56,28 @@ def test_each_result_is_counted_once_with_its_lane(
     assert growth.of("accepted_total", mode="live") == 4
     assert growth.of("deliveries_total", mode="live") == 4
     assert growth.of("accept_seconds_count") == 4
+    answers: dict[UUID, Outcome] = {
+        rows[0]: Throttled(code="429"),
+        rows[1]: Rejected(code="132001", refused_part=RefusedPart.TEMPLATE),
+    }
     scripted.answer = lambda batch: (
-        (each, Throttled(code="429") if each.delivery_id == rows[0] else Accepted())
-        for each in batch
+        (each, answers.get(each.delivery_id, Accepted())) for each in batch
     )
     with django_capture_on_commit_callbacks(execute=True):
         deliver.deliver(rows)
     lane = {"mode": "live", "priority": "P2", "channel": "email"}
-    assert growth.of("calls_total", **lane, provider="scripted", outcome="accepted") == 3
+    assert growth.of("calls_total", **lane, provider="scripted", outcome="accepted") == 2
     assert growth.of("calls_total", **lane, provider="scripted", outcome="throttled") == 1
+    assert growth.of("calls_total", **lane, provider="scripted", outcome="refused_part") == 1
     assert growth.of("calls_total") == 4
     assert growth.of("retries_total") == 0
-    assert growth.of("transitions_total", **lane, status="sent") == 3
+    assert growth.of("transitions_total", **lane, status="sent") == 2
+    assert growth.of("transitions_total", **lane, status="failed") == 1
     assert growth.of("transitions_total", **lane, status="retrying") == 1
     assert growth.of("call_seconds_count", provider="scripted", channel="email") == 4
     assert growth.of("call_seconds_bucket", provider="scripted", le="0.005") == 4
     assert growth.of("stage_seconds_count", stage="called", priority="P2") == 4
-    assert growth.of("stage_seconds_count", stage="sent", priority="P2") == 3
+    assert growth.of("stage_seconds_count", stage="sent", priority="P2") == 2
 
 
 def test_a_second_call_is_a_retry_and_no_first_call_of_a_stage(

@@ -9,19 +9,23 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Final
 
 import structlog
 from django.db import Error
 
 from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.delivery.provider_health import is_of_one_message
 from notifications.core.rules import ids
 from notifications.core.rules.lane import Lane, Mode
 from notifications.core.rules.times.stages import Stage
 from notifications.core.store.postgres import attempts
 from notifications.core.telemetry import instruments, traces
-from providers.contract import Accepted, NotStarted, Provider, Repeat, Result
+from providers.contract import Accepted, NotStarted, Outcome, Provider, Repeat, Result
 
 Pair = tuple[ClaimedDelivery, Result]
+REFUSED_PART: Final = "refused_part"
+"""The label of a `Rejected` with a refused part."""
 _log = structlog.get_logger(__name__)
 
 
@@ -40,15 +44,23 @@ def record(pairs: Sequence[Pair], *, provider: Provider, now: dt.datetime) -> No
         lane = Lane.of(mode, priority, channel)
         labels = (lane.mode.label, lane.priority.name, lane.channel.label)
         together = list(group)
-        outcomes = Counter(result.outcome.__class__ for _, result in together)
+        outcomes = Counter(_name_of(result.outcome) for _, result in together)
         for outcome, count in outcomes.items():
-            instruments.CALLS.labels(*labels, provider.name, outcome.__name__.lower()).inc(count)
+            instruments.CALLS.labels(*labels, provider.name, outcome).inc(count)
         if retries := sum(claimed.call > 1 for claimed, _ in together):
             instruments.RETRIES.labels(*labels, provider.name).inc(retries)
             if repeats := _repeats(together, provider):
                 instruments.REPEATS.labels(*labels, provider.name).inc(repeats)
         if lane.mode is Mode.LIVE:
             _observe(together, lane, provider=provider.name, now=now)
+
+
+def _name_of(outcome: Outcome) -> str:
+    """Return the name of an outcome; a refusal of one message's part is no rejection here.
+
+    A share of rejected calls tells of the provider, as the windows of the circuit breakers do.
+    """
+    return REFUSED_PART if is_of_one_message(outcome) else outcome.__class__.__name__.lower()
 
 
 def _repeats(pairs: Sequence[Pair], provider: Provider) -> int:

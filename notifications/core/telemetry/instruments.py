@@ -98,7 +98,8 @@ SMS_REFUSED: Final = _counter(
 )
 CALLS: Final = _counter(
     "calls",
-    "Results of provider calls; notstarted is a call that did not begin",
+    "Results of provider calls; notstarted is a call that did not begin, refused_part a refusal of"
+    " the sender or template of one message, or of an address outside a sandbox",
     *("mode", "priority", "channel", "provider", "outcome"),
 )
 RETRIES: Final = _counter(
