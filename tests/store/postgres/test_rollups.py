@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import patch
 
 import pytest
 from django.db import connection, transaction
@@ -23,8 +22,7 @@ from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.rollups import CUBES, OTHER, Cube, DimensionSet, Step
 from notifications.core.rules.transitions import DELIVER, EXPIRE
-from notifications.core.store.postgres import attempts, change_feed, db, rollups, transitions
-from notifications.core.store.postgres.attempts import AttemptRow
+from notifications.core.store.postgres import rollups, transitions
 from notifications.core.store.postgres.transitions import ANYONE, Move
 from tests.old_days import recount_days
 from tests.store.stored_rows import MakeDelivery, make_delivery
@@ -110,45 +108,6 @@ def test_a_transaction_that_commits_late_is_not_passed_over(make_delivery: MakeD
         ending.result()
     rollups.count_next(limit=100)
     assert _count("expired") == 2
-
-
-@pytest.mark.parametrize("is_read_late", [False, True])
-def test_a_receipt_before_the_answer_is_counted_alike_again(
-    make_delivery: MakeDelivery, *, is_read_late: bool
-) -> None:
-    """The transaction of the answer begins first, and commits after that of the receipt."""
-    delivery = make_delivery()
-    began, go_on = threading.Event(), threading.Event()
-    call = AttemptRow(delivery, 1, "accepted", "", "", latency_ms=5)
-
-    def settle() -> None:
-        with transaction.atomic():
-            db.rows("feed_bounds", {"since": None})  # now() is the time of the first statement
-            began.set()
-            go_on.wait(30)
-            attempts.record([call], provider="fcm")
-            attempts.tell([call], moved=())
-        connection.close()
-
-    with ThreadPoolExecutor(1) as other:
-        ending = other.submit(settle)
-        assert began.wait(30)
-        transitions.apply(DELIVER, [Move(id=delivery)], ANYONE)
-        if is_read_late:  # the page ends before the answer, which is stored by then
-            page = change_feed.bounds()
-            go_on.set()
-            ending.result()
-            with patch.object(change_feed, "bounds", lambda: page):
-                rollups.count_next(limit=100)
-        else:
-            rollups.count_next(limit=100)
-            go_on.set()
-            ending.result()
-    rollups.count_next(limit=100)
-    assert (_count("delivered"), _count("calls")) == (1, 1)
-    before = (_rows(Rollup), _rows(RollupLatency))
-    recount_days()
-    assert (_rows(Rollup), _rows(RollupLatency)) == before
 
 
 def test_a_page_shorter_than_a_transaction_grows(make_delivery: MakeDelivery) -> None:

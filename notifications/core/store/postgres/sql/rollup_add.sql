@@ -46,14 +46,13 @@ WITH page AS MATERIALIZED (
            ON o.delivery_id = a.delivery_id AND o.at = a.ended_at
 ), with_call AS (
     -- The last call before each event; of a settled cost or a late answer, the call that has it. A receipt can come while
-    -- the transaction with the answer waits for the delivery's row: then the time of the answer is earlier and its event
-    -- (`seq`) is later, and the call comes after the receipt. Its waits, each up to lock_timeout, end within the ten seconds.
+    -- the transaction with the answer waits for the delivery's row, for any time: then the time of the answer is earlier and
+    -- its event (`seq`) is later, and the call comes after the receipt.
     SELECT DISTINCT ON (e.delivery_id, e.at, e.seq) e.*, a.number
     FROM counted_event e
     LEFT JOIN page_attempt a ON a.delivery_id = e.delivery_id AND e.reason NOT IN ('accepted', 'fallback')
         AND CASE WHEN e.reason = 'cost_settled' THEN a.settled_at = e.at
                  WHEN a.ended_at > e.at THEN false
-                 WHEN a.ended_at < e.at - interval '10 seconds' THEN true
                  WHEN a.seq IS NOT NULL THEN a.seq <= e.seq
                  ELSE NOT EXISTS (
                      SELECT FROM event o
