@@ -25,7 +25,8 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import api_keys
 from notify_client import Client, cli, webhooks
-from notify_client.cli import following, waiting
+from notify_client.cli import following, templates, waiting
+from notify_client.errors import Conflict, NoAnswer, ServiceError, UnexpectedAnswer
 from tests.clients.service import Service
 from tests.providers.fakes import HttpFake
 
@@ -250,6 +251,36 @@ def test_a_file_that_is_wrong_is_named_and_nothing_is_stored(notify: Notify, nam
     assert "push.en.txt is not UTF-8" in notify("templates", "push", name, status=1)
     assert "is no folder" in notify("templates", "push", "no_such", status=1)
     assert f"{name}: v1 v2 draft\n" in notify("templates", "list")
+
+
+def test_a_push_says_what_is_not_published_and_a_repeat_goes_on(notify: Notify, name: str) -> None:
+    folder = notify.folder / "templates"
+    names = [f"{name}_{each}" for each in "abc"]
+    for each in names:
+        (folder / each).mkdir(parents=True)
+        (folder / each / "push.en.txt").write_text("Hello\n\nGood day.\n")
+    declares = '{"variables": [{"name": "day", "type": "string", "example": "Monday"}]}'
+    (folder / names[1] / "template.json").write_text(declares)
+    (folder / names[1] / "push.en.txt").write_text("Hello\n\n{{ dya }}\n")
+    said = notify("templates", "push", *names, "--publish", status=1)
+    first, second, third, advice, error = said.splitlines()
+    assert first == f"{names[0]}: v1 published"
+    assert (second, third) == (f"{names[1]}: v1 not published", f"{names[2]}: v1 not published")
+    assert "run the command again" in advice
+    assert "dya" in error
+    (folder / names[1] / "push.en.txt").write_text("Hello\n\n{{ day }}\n")
+    assert notify("templates", "push", *names, "--publish").splitlines() == [
+        f"{names[0]}: v1 unchanged",
+        f"{names[1]}: v2 published",
+        f"{names[2]}: v1 published",
+    ]
+
+
+def test_a_draft_is_not_published_for_sure_after_a_refusal_alone() -> None:
+    lost: list[BaseException] = [NoAnswer("ReadTimeout", 3), UnexpectedAnswer(200, "a page")]
+    lost += [ServiceError(504, {}), Conflict(409, {}, after_no_answer=True), KeyboardInterrupt()]
+    assert [templates._is_refused(each) for each in lost] == [False] * len(lost)
+    assert templates._is_refused(Conflict(409, {}))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,14 +12,14 @@ import difflib
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from notify_client import Client
 from notify_client.cli import profiles
 from notify_client.cli.faults import Fault
-from notify_client.errors import NotFound
+from notify_client.errors import ApiError, NotFound, ServiceError
 from notify_client.types import FilesAnswer, FilesStored
 
 Files = Mapping[str, str]
@@ -108,8 +108,12 @@ def _promoted(
 def _store(client: Client, templates: Iterable[tuple[str, Files, str]], *, publish: bool) -> None:
     """Draft templates (name, files, note), and with `publish` publish the drafts.
 
-    Each template is drafted before the first is published, so a refused template publishes none.
-    The drafts before a refused template stay, and are told.
+    Each template is drafted before the first is published, so a refused draft publishes none. The
+    drafts before a refused draft stay, and are told. The service publishes one template at a time:
+    after a refused publication the drafts that are left are told, and a repeat goes on with these.
+
+    Raises:
+        KeyboardInterrupt: the user ended the command; what is left is told as well.
     """
     drafted: list[FilesStored] = []
     try:
@@ -123,8 +127,29 @@ def _store(client: Client, templates: Iterable[tuple[str, Files, str]], *, publi
         for stored in drafted:
             _tell(stored)
         raise
+    while drafted:
+        try:
+            _publish(client, drafted[0])
+        except (Exception, KeyboardInterrupt) as error:  # raised again: what is left is told first
+            _tell_left(drafted, is_refused=_is_refused(error))
+            raise
+        del drafted[0]
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Return True if the service has surely not published: a refusal, and no answer was lost."""
+    if not isinstance(error, ApiError) or error.after_no_answer:
+        return False
+    return not isinstance(error, ServiceError)  # a proxy's 504 comes after a publication, too
+
+
+def _tell_left(drafted: Sequence[FilesStored], *, is_refused: bool) -> None:
+    """Print the drafts that are left, the first of which is refused, or perhaps published."""
+    maybe = " not" if is_refused else " perhaps"
     for stored in drafted:
-        _publish(client, stored)
+        print(f"{stored['template_id']}: v{stored['version']}{maybe} published")
+        maybe = " not"
+    print("Correct the cause and run the command again: it goes on with these.")
 
 
 def _tell(stored: FilesStored) -> None:
