@@ -132,7 +132,7 @@ class Notifications extends Group {
 
   /** Upload a file for e-mails; the `id` is for `attachments`. The service stores a content once. */
   uploadAttachment(file: string | Uint8Array, mediaType: string, options?: CallOptions): Promise<api.AttachmentAnswer> {
-    return this.call({ operation: "POST /v1/attachments", file, mediaType, options });
+    return this.call({ operation: "POST /v1/attachments", file, mediaType, repeat: "safe", options });
   }
 
   /** Read a notification with deliveries, attempts and timeline. */
@@ -218,7 +218,7 @@ class Recipients extends Group {
     query: api.ImportRecipientsQuery = {},
     options?: CallOptions,
   ): Promise<api.RecipientsImported> {
-    return this.call({ operation: "POST /v1/recipient-imports", file: csv, query, options });
+    return this.call({ operation: "POST /v1/recipient-imports", file: csv, query, repeat: "safe", options });
   }
 
   get(userId: string, options?: CallOptions): Promise<api.RecipientAnswer> {
@@ -402,14 +402,18 @@ class Audiences extends Group {
     return this.iterate({ operation: "GET /v1/audience-uploads", query, options });
   }
 
-  /** Upload user ids with variables, as CSV or NDJSON. A large file needs a longer `timeout`. */
+  /**
+   * Upload user ids with variables, as CSV or NDJSON. A large file needs a longer `timeout`.
+   *
+   * An upload has no idempotency key: after a lost answer look into `uploads` before a repeat.
+   */
   upload(
     csv: string | Uint8Array,
     settings: api.UploadAudienceQuery & { mediaType?: "text/csv" | "application/x-ndjson" } = {},
     options?: CallOptions,
   ): Promise<api.UploadAnswer> {
     const { mediaType, ...query } = settings;
-    return this.call({ operation: "POST /v1/audience-uploads", file: csv, mediaType, query, options });
+    return this.call({ operation: "POST /v1/audience-uploads", file: csv, mediaType, query, repeat: "unsafe", options });
   }
 
   getUpload(id: Id, options?: CallOptions): Promise<api.UploadAnswer> {

@@ -28,6 +28,8 @@ export interface Call {
   answer?: "json" | "page" | "csv" | "nothing";
   /** True if the body has an idempotency key: an Idempotency-Key header would replace the key. */
   hasOwnKey?: boolean;
+  /** Set for a POST that takes no idempotency key; `unsafe`: a repeat has a second effect. */
+  repeat?: "safe" | "unsafe";
 }
 
 /** Pause before the second request, and the longest pause, in milliseconds. */
@@ -94,7 +96,7 @@ export class Transport {
         const failed = { operation: call.operation, attempts, unanswered, idempotencyKey: key };
         error = thrown === TIMED_OUT ? new TimeoutError(patience, failed) : new ConnectionError(codeOf(thrown), failed);
       }
-      if (attempts > most) throw error;
+      if (attempts > most || (unanswered > 0 && call.repeat === "unsafe")) throw error;
       await pause(pauseBefore(attempts, error), signal);
     }
   }
@@ -108,7 +110,7 @@ export class Transport {
     const method = call.operation.slice(0, call.operation.indexOf(" "));
     if (options.idempotencyKey !== undefined) {
       headers["Idempotency-Key"] = idempotencyKey(options.idempotencyKey);
-    } else if (method === "POST" && !call.hasOwnKey) {
+    } else if (method === "POST" && !call.hasOwnKey && call.repeat === undefined) {
       headers["Idempotency-Key"] = await randomKey();
     }
     // Given but undefined: a condition that was lost on the way must not become a write without one.

@@ -136,6 +136,14 @@ for (const text of ["<html>Sign in to the Wi-Fi</html>", "", "null", "[]", '"yes
   });
 }
 
+for (const loss of ["drop", answers(504, "")]) {
+  test(`an upload whose answer is lost (${typeof loss}) is not repeated`, async () => {
+    const [notify, standIn] = await behind([answers(503, ""), loss], { retries: 3 });
+    await assert.rejects(notify.audiences.upload("user_id\nmaria\n"), { attempts: 2, unanswered: 1 });
+    assert.deepEqual(keysOf(standIn), [undefined, undefined]);
+  });
+}
+
 test("a delete whose answer is lost succeeds", async () => {
   const notification = mail(await person(direct));
   const { id } = await direct.schedules.create({ name: fresh("gone"), rrule: "FREQ=DAILY", notification });

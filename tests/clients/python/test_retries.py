@@ -120,6 +120,21 @@ def test_a_key_in_the_body_is_the_only_key(
     assert len(waits) == 1
 
 
+@pytest.mark.parametrize("loss", [acts.lose, acts.after(504)])
+def test_an_upload_whose_answer_is_lost_is_not_stored_twice(
+    make: Make, relay: Relay, waits: list[float], loss: Act
+) -> None:
+    name = uuid4().hex
+    with closing(make()) as client:
+        relay.plan(acts.instead(503), loss)
+        with pytest.raises((NoAnswer, ServiceError)):
+            client.audiences.upload(b"user_id\nmaria\n", name=name)
+        assert len(relay.seen) == 2
+        assert len(waits) == 1
+        stored = [each["name"] for each in client.audiences.uploads(limit=10)]
+    assert stored.count(name) == 1
+
+
 def test_the_error_has_the_key_with_which_a_repeat_sends_once(
     make: Make, relay: Relay, service: Service
 ) -> None:

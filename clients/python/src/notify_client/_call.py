@@ -24,6 +24,8 @@ class Call:
     """Path and query, with everything quoted that needs it."""
     body: bytes | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    is_repeatable: bool = True
+    """False: the service cannot tell a repeat, which would have a second effect."""
 
     @property
     def idempotency_key(self) -> str | None:
@@ -53,9 +55,10 @@ def post(
     return Call("POST", target, content, given)
 
 
-def file(target: str, content: bytes, *, media_type: str) -> Call:
+def file(target: str, content: bytes, *, media_type: str, is_repeatable: bool = True) -> Call:
     """Build a POST call with a file, which has no idempotency key."""
-    return Call("POST", target, content, {"Content-Type": media_type})
+    headers = {"Content-Type": media_type}
+    return Call("POST", target, content, headers, is_repeatable=is_repeatable)
 
 
 def post_with_own_key(target: str, body: Mapping[str, Any]) -> Call:

@@ -3,6 +3,9 @@
 The client retries calls without an answer and after 429, 502, 503, 504 and 409 `in-progress` (an
 earlier attempt with the same key still runs). All attempts send the same bytes with the same
 idempotency key. A wait which would end after the call's time does not begin.
+
+A call whose repeat has a second effect (`Call.is_repeatable`) ends with the first attempt that the
+service may have executed: without an answer, or with a 502 or 504 of a proxy.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ _LONGEST_WAIT: Final = 8.0
 _LEAST_ATTEMPT: Final = 0.05
 """Seconds: an attempt that has less is not begun."""
 _AGAIN: Final = frozenset({429, 502, 503, 504})
+_OF_A_PROXY: Final = frozenset({502, 504})
+"""Of these, the proxy may have passed the request on."""
 _CONFLICT: Final = 409
 _NEVER: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 """Failures that the same request has each time."""
@@ -75,7 +80,8 @@ class Attempts:
             NoAnswer: no attempt is left.
         """
         self._unanswered = True
-        wait = None if _is_final(error) else self._wait(0.0)
+        is_last = _is_final(error) or not self._call.is_repeatable
+        wait = None if is_last else self._wait(0.0)
         if wait is None:
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
             raise NoAnswer(reason, self._count, self._call.idempotency_key) from error
@@ -89,7 +95,9 @@ class Attempts:
         """
         if answer.is_success or answer.status == NOT_MODIFIED:
             return None
-        wait = self._wait(answer.retry_after or 0.0) if _is_passing(answer) else None
+        is_last = answer.status in _OF_A_PROXY and not self._call.is_repeatable
+        is_passing = _is_passing(answer) and not is_last
+        wait = self._wait(answer.retry_after or 0.0) if is_passing else None
         if wait is None:
             raise answer.error(self._call, attempts=self._count, after_no_answer=self._unanswered)
         return wait

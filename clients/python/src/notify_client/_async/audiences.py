@@ -144,13 +144,17 @@ class AsyncAudiences:
     ) -> UploadAnswer:
         """Upload user ids with variables.
 
+        An upload has no idempotency key, so the client does not repeat an upload whose answer was
+        lost: look into `uploads` first.
+
         Args:
             file: the bytes of the file.
             media_type: `text/csv` or `application/x-ndjson`.
             name: a name for operators.
         """
         target = _call.path("audience-uploads") + _call.query({"name": name})
-        return await self._engine.value(_call.file(target, file, media_type=media_type))
+        call = _call.file(target, file, media_type=media_type, is_repeatable=False)
+        return await self._engine.value(call)
 
     async def get_upload(self, upload_id: int) -> UploadAnswer:
         """Return the state and the counts of an upload."""
