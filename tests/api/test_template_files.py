@@ -57,7 +57,7 @@ def test_a_published_version_has_no_page_for_a_review(caller: Caller) -> None:
 @pytest.mark.parametrize(
     ("files", "place"),
     [
-        ({"push.en.txt": "no title"}, "hello/push.en.txt: the first line is the title"),
+        ({"push.en.txt": "no title"}, "hello/push.en.txt: line 2: the first line is the title"),
         ({"push.en.txt": "Hi\n\n{{ a"}, "hello/push.en.txt: line 1"),
         ({"../push.en.txt": "Hi\n\na"}, "hello/../push.en.txt: a text is called"),
         ({"template.json": "[]"}, "hello/template.json: it holds one JSON object"),

@@ -171,11 +171,11 @@ def _title_and_body(place: _Place, parts: Mapping[str, str]) -> tuple[str, str]:
     if place.channel in UNTITLED:
         return "", text
     title, gap, body = text.partition("\n\n")
-    is_wrong = "\n" in title.rstrip("\n") if place.variant else not gap
-    if is_wrong:
+    is_title_alone = not gap and not place.variant
+    if is_title_alone or len(title.splitlines()) > 1:
         raise BrokenFiles(
-            f"{name}.txt: the first line is the title, which may be empty; then come an empty"
-            " line and the body"
+            f"{name}.txt: line 2: the first line is the title, which may be empty; then come an"
+            " empty line and the body"
         )
     return title, body
 
