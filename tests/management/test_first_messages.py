@@ -190,7 +190,8 @@ def _answer_account(server: AwsFake, **fields: bool) -> None:
 
 @contextmanager
 def _ses(_folder: Path) -> Iterator[Vendor]:
-    with moto() as url, closing(AwsFake(SesSpeaker())) as account:
+    url = moto()
+    with closing(AwsFake(SesSpeaker())) as account:
         client("ses", url).verify_email_identity(EmailAddress="notify@example.com")
         at_account = {"NOTIFY_SES_ENDPOINT": account.url}
         yield Vendor(

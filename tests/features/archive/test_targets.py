@@ -23,18 +23,18 @@ from tests.providers.aws.moto_server import client, moto
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Moto's S3 with the bucket `archive`, as boto3's environment has it."""
     bucket = f"archive-{uuid4().hex}"  # moto keeps buckets as long as the process
-    with moto() as url:
-        client("s3", url).create_bucket(
-            Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}
-        )
-        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", url)
-        monkeypatch.setenv("AWS_REGION", REGION)
-        monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-        targets.forget()
-        yield bucket
-        targets.forget()
+    url = moto()
+    client("s3", url).create_bucket(
+        Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", url)
+    monkeypatch.setenv("AWS_REGION", REGION)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    targets.forget()
+    yield bucket
+    targets.forget()
 
 
 @pytest.fixture(params=["folder", "bucket"])

@@ -10,11 +10,11 @@ from tests.providers.connect.applying import bad, connect, listed
 
 
 def test_the_numbers_that_opted_out_are_read_and_nothing_is_missing() -> None:
-    with moto() as url:
-        known = client("sns", url).list_phone_numbers_opted_out()["phoneNumbers"]
-        account = AwsSnsAccount(Config(endpoint=url, **ACCOUNT), receipts_url="https://x.example")  # type: ignore[arg-type] # texts
-        assert known
-        assert listed(account) == [(each, "opt_out") for each in known]
-        assert connect(account) == []
-        assert bad(account) == []
-        assert account.rate() is None
+    url = moto()
+    known = client("sns", url).list_phone_numbers_opted_out()["phoneNumbers"]
+    account = AwsSnsAccount(Config(endpoint=url, **ACCOUNT), receipts_url="https://x.example")  # type: ignore[arg-type] # texts
+    assert known
+    assert listed(account) == [(each, "opt_out") for each in known]
+    assert connect(account) == []
+    assert bad(account) == []
+    assert account.rate() is None

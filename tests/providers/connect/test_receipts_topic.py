@@ -151,12 +151,12 @@ def test_of_several_topics_the_accounts_own_is_connected(aws: AwsStandIn) -> Non
 def test_motos_sns_takes_the_topic_the_policy_and_the_subscription(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with moto() as url:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SNS", url)
-        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", url)
-        # moto does not give SignatureVersion back, so the topic may sign with SHA-1 here.
-        found = topic(allow_sha1=True)
-        assert found.connect() == ["topic", "policy", "subscription"]
-        assert found.plan() == []
-        (made,) = client("sns", url).list_subscriptions_by_topic(TopicArn=TOPIC)["Subscriptions"]
-        assert (made["Protocol"], made["Endpoint"]) == ("https", URL)
+    url = moto()
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SNS", url)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", url)
+    # moto does not give SignatureVersion back, so the topic may sign with SHA-1 here.
+    found = topic(allow_sha1=True)
+    assert found.connect() == ["topic", "policy", "subscription"]
+    assert found.plan() == []
+    (made,) = client("sns", url).list_subscriptions_by_topic(TopicArn=TOPIC)["Subscriptions"]
+    assert (made["Protocol"], made["Endpoint"]) == ("https", URL)

@@ -157,10 +157,10 @@ def test_a_wrong_setting_is_named_at_start(setting: str, text: str) -> None:
 
 
 def test_moto_takes_what_we_send_and_boto3_reads_it_back(transport: Transport) -> None:
-    with moto() as url:
-        found = outcome(made(url, transport, sender_id="SHOP"))
-        assert isinstance(found, Accepted)
-        assert found.message_id
-        client("sns", url).set_sms_attributes(attributes={"MonthlySpendLimit": "7"})
-        said = [each.detail for each in made(url, transport).check(deadline=PATIENCE)]
-        assert "7 US dollars a month at most" in said
+    url = moto()
+    found = outcome(made(url, transport, sender_id="SHOP"))
+    assert isinstance(found, Accepted)
+    assert found.message_id
+    client("sns", url).set_sms_attributes(attributes={"MonthlySpendLimit": "7"})
+    said = [each.detail for each in made(url, transport).check(deadline=PATIENCE)]
+    assert "7 US dollars a month at most" in said

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from providers.contract import Accepted, Rejected
@@ -17,10 +15,9 @@ from tests.providers.email.ses.world import mails, outcomes
 SENDER = "no-reply@shop.example"
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with moto() as it:
-        yield it
+@pytest.fixture
+def url() -> str:
+    return moto()
 
 
 def provider(url: str, transport: Transport, *, sender: str = SENDER) -> Ses:
@@ -33,7 +30,7 @@ def test_mails_of_a_verified_sender_are_accepted(url: str, transport: Transport)
     before = client("ses", url).get_send_quota()["SentLast24Hours"]
     found = outcomes(provider(url, transport), mails(3, html="<b>grüße</b>"))
     assert all(isinstance(each, Accepted) and each.message_id for each in found)
-    # All of moto's servers in one process have one account.
+    # moto has one account for all tests of a process.
     assert client("ses", url).get_send_quota()["SentLast24Hours"] == before + 3
 
 
