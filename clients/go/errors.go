@@ -69,7 +69,8 @@ func (e *ConnectionError) Error() string {
 // Unwrap returns the cause, such as context.Canceled or context.DeadlineExceeded.
 func (e *ConnectionError) Unwrap() error { return e.cause }
 
-// UnexpectedAnswerError is a response of another server: a redirect, or a success without JSON.
+// UnexpectedAnswerError is a response of another server: a redirect, or a success without JSON or without
+// a field of each answer.
 type UnexpectedAnswerError struct {
 	Failed
 	Status int

@@ -26,7 +26,7 @@ func (c *Client) ListAlerts(query ListAlertsQuery, options ...Option) *Pages[Ale
 //
 // Requires the scope `operations:write` and a live key.
 func (c *Client) AcknowledgeAlert(ctx context.Context, alertID int64, body AlertAcknowledgement, options ...Option) (*AlertAnswer, error) {
-	return value[AlertAnswer](ctx, c, call{operation: "POST /v1/alerts/{alert_id}/acknowledge", at: []any{alertID}, body: body, takesKey: true}, options)
+	return value[AlertAnswer](ctx, c, call{operation: "POST /v1/alerts/{alert_id}/acknowledge", at: []any{alertID}, body: body, takesKey: true, has: "id"}, options)
 }
 
 // ResolveAlert: Resolve an alert.
@@ -41,7 +41,7 @@ func (c *Client) AcknowledgeAlert(ctx context.Context, alertID int64, body Alert
 // - Resolve an alert, with an idempotency key: `POST /v1/alerts/91/resolve · Idempotency-Key:
 // resolve-91`
 func (c *Client) ResolveAlert(ctx context.Context, alertID int64, options ...Option) (*AlertAnswer, error) {
-	return value[AlertAnswer](ctx, c, call{operation: "POST /v1/alerts/{alert_id}/resolve", at: []any{alertID}, takesKey: true}, options)
+	return value[AlertAnswer](ctx, c, call{operation: "POST /v1/alerts/{alert_id}/resolve", at: []any{alertID}, takesKey: true, has: "id"}, options)
 }
 
 // GetAnalytics: Answer from counts that the service keeps by minute, hour and day.
@@ -62,7 +62,7 @@ func (c *Client) ResolveAlert(ctx context.Context, alertID int64, options ...Opt
 // - Failures by reason as a CSV file: `GET
 // /v1/analytics?metric=failed&by=channel&by=reason&format=csv`
 func (c *Client) GetAnalytics(ctx context.Context, query GetAnalyticsQuery, options ...Option) (*AnalyticsAnswer, error) {
-	return value[AnalyticsAnswer](ctx, c, call{operation: "GET /v1/analytics", query: query}, options)
+	return value[AnalyticsAnswer](ctx, c, call{operation: "GET /v1/analytics", query: query, has: "metric"}, options)
 }
 
 // UploadAttachment: Store a file, and return the id for `attachments` of `POST
@@ -80,7 +80,7 @@ func (c *Client) GetAnalytics(ctx context.Context, query GetAnalyticsQuery, opti
 //
 // Requires the scope `notifications:write`.
 func (c *Client) UploadAttachment(ctx context.Context, file []byte, mediaType string, options ...Option) (*AttachmentAnswer, error) {
-	return value[AttachmentAnswer](ctx, c, call{operation: "POST /v1/attachments", file: file, mediaType: mediaType}, options)
+	return value[AttachmentAnswer](ctx, c, call{operation: "POST /v1/attachments", file: file, mediaType: mediaType, has: "id"}, options)
 }
 
 // ListAttributes: List the definitions, which both modes share.
@@ -104,7 +104,7 @@ func (c *Client) ListAttributes(query ListAttributesQuery, options ...Option) *P
 // - An attribute: `GET /v1/attributes/plan`
 // - A list of texts: `GET /v1/attributes/interests`
 func (c *Client) GetAttribute(ctx context.Context, name string, options ...Option) (*AttributeAnswer, error) {
-	return value[AttributeAnswer](ctx, c, call{operation: "GET /v1/attributes/{name}", at: []any{name}}, options)
+	return value[AttributeAnswer](ctx, c, call{operation: "GET /v1/attributes/{name}", at: []any{name}, has: "name"}, options)
 }
 
 // DefineAttribute: Define an attribute, or change the description.
@@ -114,7 +114,7 @@ func (c *Client) GetAttribute(ctx context.Context, name string, options ...Optio
 //
 // Requires the scope `recipients:write` and a live key.
 func (c *Client) DefineAttribute(ctx context.Context, name string, body AttributeRequest, options ...Option) (*AttributeAnswer, error) {
-	return value[AttributeAnswer](ctx, c, call{operation: "PUT /v1/attributes/{name}", at: []any{name}, body: body}, options)
+	return value[AttributeAnswer](ctx, c, call{operation: "PUT /v1/attributes/{name}", at: []any{name}, body: body, has: "name"}, options)
 }
 
 // ListAudienceSnapshots: List the snapshots of the key's mode.
@@ -135,7 +135,7 @@ func (c *Client) ListAudienceSnapshots(query ListAudienceSnapshotsQuery, options
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) TakeAudienceSnapshot(ctx context.Context, body SnapshotRequest, options ...Option) (*SnapshotAnswer, error) {
-	return value[SnapshotAnswer](ctx, c, call{operation: "POST /v1/audience-snapshots", body: body, takesKey: true}, options)
+	return value[SnapshotAnswer](ctx, c, call{operation: "POST /v1/audience-snapshots", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetAudienceSnapshot: Return the state and the size of a snapshot.
@@ -147,7 +147,7 @@ func (c *Client) TakeAudienceSnapshot(ctx context.Context, body SnapshotRequest,
 // - A snapshot: `GET /v1/audience-snapshots/173`
 // - Another snapshot: `GET /v1/audience-snapshots/176`
 func (c *Client) GetAudienceSnapshot(ctx context.Context, snapshotID int64, options ...Option) (*SnapshotAnswer, error) {
-	return value[SnapshotAnswer](ctx, c, call{operation: "GET /v1/audience-snapshots/{snapshot_id}", at: []any{snapshotID}}, options)
+	return value[SnapshotAnswer](ctx, c, call{operation: "GET /v1/audience-snapshots/{snapshot_id}", at: []any{snapshotID}, has: "id"}, options)
 }
 
 // DeleteAudienceSnapshot: Delete a snapshot. An audience with the snapshot becomes an error.
@@ -182,7 +182,7 @@ func (c *Client) ListAudienceUploads(query ListAudienceUploadsQuery, options ...
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) UploadAudience(ctx context.Context, query UploadAudienceQuery, file []byte, mediaType string, options ...Option) (*UploadAnswer, error) {
-	return value[UploadAnswer](ctx, c, call{operation: "POST /v1/audience-uploads", query: query, file: file, mediaType: mediaType}, options)
+	return value[UploadAnswer](ctx, c, call{operation: "POST /v1/audience-uploads", query: query, file: file, mediaType: mediaType, has: "id"}, options)
 }
 
 // GetAudienceUpload: Return the state and the counts of an upload.
@@ -194,7 +194,7 @@ func (c *Client) UploadAudience(ctx context.Context, query UploadAudienceQuery, 
 // - An upload: `GET /v1/audience-uploads/172`
 // - Another upload: `GET /v1/audience-uploads/175`
 func (c *Client) GetAudienceUpload(ctx context.Context, uploadID int64, options ...Option) (*UploadAnswer, error) {
-	return value[UploadAnswer](ctx, c, call{operation: "GET /v1/audience-uploads/{upload_id}", at: []any{uploadID}}, options)
+	return value[UploadAnswer](ctx, c, call{operation: "GET /v1/audience-uploads/{upload_id}", at: []any{uploadID}, has: "id"}, options)
 }
 
 // DeleteAudienceUpload: Delete an upload. An audience with the upload becomes an error.
@@ -226,7 +226,7 @@ func (c *Client) ListAudiences(query ListAudiencesQuery, options ...Option) *Pag
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) CreateAudience(ctx context.Context, body AudienceRequest, options ...Option) (*AudienceAnswer, error) {
-	return value[AudienceAnswer](ctx, c, call{operation: "POST /v1/audiences", body: body, takesKey: true}, options)
+	return value[AudienceAnswer](ctx, c, call{operation: "POST /v1/audiences", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetAudience: Return a saved audience.
@@ -238,7 +238,7 @@ func (c *Client) CreateAudience(ctx context.Context, body AudienceRequest, optio
 // - A saved audience: `GET /v1/audiences/171`
 // - Another saved audience: `GET /v1/audiences/174`
 func (c *Client) GetAudience(ctx context.Context, audienceID int64, options ...Option) (*AudienceAnswer, error) {
-	return value[AudienceAnswer](ctx, c, call{operation: "GET /v1/audiences/{audience_id}", at: []any{audienceID}}, options)
+	return value[AudienceAnswer](ctx, c, call{operation: "GET /v1/audiences/{audience_id}", at: []any{audienceID}, has: "id"}, options)
 }
 
 // PutAudience: Replace name, description and expression.
@@ -248,7 +248,7 @@ func (c *Client) GetAudience(ctx context.Context, audienceID int64, options ...O
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) PutAudience(ctx context.Context, audienceID int64, body AudienceRequest, options ...Option) (*AudienceAnswer, error) {
-	return value[AudienceAnswer](ctx, c, call{operation: "PUT /v1/audiences/{audience_id}", at: []any{audienceID}, body: body}, options)
+	return value[AudienceAnswer](ctx, c, call{operation: "PUT /v1/audiences/{audience_id}", at: []any{audienceID}, body: body, has: "id"}, options)
 }
 
 // DeleteAudience: Delete a saved audience, unless another saved audience uses the name.
@@ -267,7 +267,7 @@ func (c *Client) DeleteAudience(ctx context.Context, audienceID int64, options .
 //
 // Requires the scope `campaigns:read`.
 func (c *Client) EstimateAudience(ctx context.Context, body EstimateRequest, options ...Option) (*EstimateAnswer, error) {
-	return value[EstimateAnswer](ctx, c, call{operation: "POST /v1/audiences/estimate", body: body, takesKey: true}, options)
+	return value[EstimateAnswer](ctx, c, call{operation: "POST /v1/audiences/estimate", body: body, takesKey: true, has: "count"}, options)
 }
 
 // GetBrand: Return the brand of the key's producer, else that of the installation, else the
@@ -280,7 +280,7 @@ func (c *Client) EstimateAudience(ctx context.Context, body EstimateRequest, opt
 // - The brand of the key's producer: `GET /v1/brand`
 // - The same brand with a test key: `GET /v1/brand`
 func (c *Client) GetBrand(ctx context.Context, options ...Option) (*BrandAnswer, error) {
-	return value[BrandAnswer](ctx, c, call{operation: "GET /v1/brand"}, options)
+	return value[BrandAnswer](ctx, c, call{operation: "GET /v1/brand", has: "is_own"}, options)
 }
 
 // PutBrand: Replace the brand of the key's producer. Messages have the new brand within two
@@ -290,7 +290,7 @@ func (c *Client) GetBrand(ctx context.Context, options ...Option) (*BrandAnswer,
 //
 // Requires the scope `brands:write` and a live key.
 func (c *Client) PutBrand(ctx context.Context, body BrandRequest, options ...Option) (*BrandAnswer, error) {
-	return value[BrandAnswer](ctx, c, call{operation: "PUT /v1/brand", body: body}, options)
+	return value[BrandAnswer](ctx, c, call{operation: "PUT /v1/brand", body: body, has: "is_own"}, options)
 }
 
 // DeleteBrand: Remove the brand of the key's producer, which then has the brand of the
@@ -341,7 +341,7 @@ func (c *Client) ListBulkJobs(query ListBulkJobsQuery, options ...Option) *Pages
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) CreateBulkJob(ctx context.Context, body BulkJobRequest, options ...Option) (*BulkJobAnswer, error) {
-	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs", body: body, takesKey: true}, options)
+	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetBulkJob: Return a bulk job of the producer with progress, counts by status, and the
@@ -356,7 +356,7 @@ func (c *Client) CreateBulkJob(ctx context.Context, body BulkJobRequest, options
 // - A job with its progress: `GET /v1/bulk-jobs/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b70`
 // - The result of an A/B test: `GET /v1/bulk-jobs/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b70`
 func (c *Client) GetBulkJob(ctx context.Context, bulkJobID string, options ...Option) (*BulkJobAnswer, error) {
-	return value[BulkJobAnswer](ctx, c, call{operation: "GET /v1/bulk-jobs/{bulk_job_id}", at: []any{bulkJobID}}, options)
+	return value[BulkJobAnswer](ctx, c, call{operation: "GET /v1/bulk-jobs/{bulk_job_id}", at: []any{bulkJobID}, has: "id"}, options)
 }
 
 // CancelBulkJob: Cancel a job: within two seconds no further message of the job is sent.
@@ -365,7 +365,7 @@ func (c *Client) GetBulkJob(ctx context.Context, bulkJobID string, options ...Op
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) CancelBulkJob(ctx context.Context, bulkJobID string, body BulkJobChange, options ...Option) (*BulkJobAnswer, error) {
-	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/{bulk_job_id}/cancel", at: []any{bulkJobID}, body: body, takesKey: true}, options)
+	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/{bulk_job_id}/cancel", at: []any{bulkJobID}, body: body, takesKey: true, has: "id"}, options)
 }
 
 // PauseBulkJob: Pause a job: within two seconds no further message of the job is sent.
@@ -375,7 +375,7 @@ func (c *Client) CancelBulkJob(ctx context.Context, bulkJobID string, body BulkJ
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) PauseBulkJob(ctx context.Context, bulkJobID string, body BulkJobChange, options ...Option) (*BulkJobAnswer, error) {
-	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/{bulk_job_id}/pause", at: []any{bulkJobID}, body: body, takesKey: true}, options)
+	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/{bulk_job_id}/pause", at: []any{bulkJobID}, body: body, takesKey: true, has: "id"}, options)
 }
 
 // ResumeBulkJob: Resume a paused job. A second call changes nothing. 409: the job was
@@ -389,7 +389,7 @@ func (c *Client) PauseBulkJob(ctx context.Context, bulkJobID string, body BulkJo
 // - Resume a job once: `POST /v1/bulk-jobs/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b70/resume ·
 // Idempotency-Key: resume-menu-48`
 func (c *Client) ResumeBulkJob(ctx context.Context, bulkJobID string, options ...Option) (*BulkJobAnswer, error) {
-	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/{bulk_job_id}/resume", at: []any{bulkJobID}, takesKey: true}, options)
+	return value[BulkJobAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/{bulk_job_id}/resume", at: []any{bulkJobID}, takesKey: true, has: "id"}, options)
 }
 
 // TryBulkJob: Check a bulk job, and return the counts, some texts and the estimated cost.
@@ -399,7 +399,7 @@ func (c *Client) ResumeBulkJob(ctx context.Context, bulkJobID string, options ..
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) TryBulkJob(ctx context.Context, body DryRunRequest, options ...Option) (*DryRunAnswer, error) {
-	return value[DryRunAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/dry-run", body: body}, options)
+	return value[DryRunAnswer](ctx, c, call{operation: "POST /v1/bulk-jobs/dry-run", body: body, has: "is_complete"}, options)
 }
 
 // ListCancelJobs: List the cancel jobs of the producer.
@@ -423,7 +423,7 @@ func (c *Client) ListCancelJobs(query ListCancelJobsQuery, options ...Option) *P
 // - A running job: `GET /v1/cancel-jobs/87`
 // - A stopped job: `GET /v1/cancel-jobs/88`
 func (c *Client) GetCancelJob(ctx context.Context, jobID int64, options ...Option) (*CancelJobAnswer, error) {
-	return value[CancelJobAnswer](ctx, c, call{operation: "GET /v1/cancel-jobs/{job_id}", at: []any{jobID}}, options)
+	return value[CancelJobAnswer](ctx, c, call{operation: "GET /v1/cancel-jobs/{job_id}", at: []any{jobID}, has: "id"}, options)
 }
 
 // StopCancelJob: Stop a job. Cancelled notifications stay cancelled. A second call changes
@@ -439,7 +439,7 @@ func (c *Client) GetCancelJob(ctx context.Context, jobID int64, options ...Optio
 // - Stop a job, with an idempotency key: `POST /v1/cancel-jobs/87/stop · Idempotency-Key:
 // stop-87`
 func (c *Client) StopCancelJob(ctx context.Context, jobID int64, options ...Option) (*CancelJobAnswer, error) {
-	return value[CancelJobAnswer](ctx, c, call{operation: "POST /v1/cancel-jobs/{job_id}/stop", at: []any{jobID}, takesKey: true}, options)
+	return value[CancelJobAnswer](ctx, c, call{operation: "POST /v1/cancel-jobs/{job_id}/stop", at: []any{jobID}, takesKey: true, has: "id"}, options)
 }
 
 // GetCosts: Report the costs of the live messages of every producer, seconds old.
@@ -455,7 +455,7 @@ func (c *Client) StopCancelJob(ctx context.Context, jobID int64, options ...Opti
 // - The costs of the month by producer: `GET /v1/costs`
 // - The bulk jobs of the month by cost, as a CSV file: `GET /v1/costs?by=bulk_job&format=csv`
 func (c *Client) GetCosts(ctx context.Context, query GetCostsQuery, options ...Option) (*CostsAnswer, error) {
-	return value[CostsAnswer](ctx, c, call{operation: "GET /v1/costs", query: query}, options)
+	return value[CostsAnswer](ctx, c, call{operation: "GET /v1/costs", query: query, has: "month"}, options)
 }
 
 // ListDeadLetters: List the dead letters of all producers in the key's mode.
@@ -482,7 +482,7 @@ func (c *Client) ListDeadLetters(query ListDeadLettersQuery, options ...Option) 
 // - An open dead letter: `GET /v1/dead-letters/71`
 // - A discarded dead letter: `GET /v1/dead-letters/72`
 func (c *Client) GetDeadLetter(ctx context.Context, letterID int64, options ...Option) (*DeadLetterAnswer, error) {
-	return value[DeadLetterAnswer](ctx, c, call{operation: "GET /v1/dead-letters/{letter_id}", at: []any{letterID}}, options)
+	return value[DeadLetterAnswer](ctx, c, call{operation: "GET /v1/dead-letters/{letter_id}", at: []any{letterID}, has: "id"}, options)
 }
 
 // DiscardDeadLetter: Discard a dead letter.
@@ -497,7 +497,7 @@ func (c *Client) GetDeadLetter(ctx context.Context, letterID int64, options ...O
 // - Discard a dead letter, with an idempotency key: `POST /v1/dead-letters/71/discard ·
 // Idempotency-Key: discard-71`
 func (c *Client) DiscardDeadLetter(ctx context.Context, letterID int64, options ...Option) (*DeadLetterAnswer, error) {
-	return value[DeadLetterAnswer](ctx, c, call{operation: "POST /v1/dead-letters/{letter_id}/discard", at: []any{letterID}, takesKey: true}, options)
+	return value[DeadLetterAnswer](ctx, c, call{operation: "POST /v1/dead-letters/{letter_id}/discard", at: []any{letterID}, takesKey: true, has: "id"}, options)
 }
 
 // ReplayDeadLetters: Start a replay job.
@@ -507,7 +507,7 @@ func (c *Client) DiscardDeadLetter(ctx context.Context, letterID int64, options 
 //
 // Requires the scope `operations:write`.
 func (c *Client) ReplayDeadLetters(ctx context.Context, body ReplayRequest, options ...Option) (*ReplayJobAnswer, error) {
-	return value[ReplayJobAnswer](ctx, c, call{operation: "POST /v1/dead-letters/replay", body: body, takesKey: true}, options)
+	return value[ReplayJobAnswer](ctx, c, call{operation: "POST /v1/dead-letters/replay", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetErasureJob: Return the progress of an erasure job. The job is done when `receipt` is set.
@@ -519,7 +519,7 @@ func (c *Client) ReplayDeadLetters(ctx context.Context, body ReplayRequest, opti
 // - A running job: `GET /v1/erasure-jobs/31`
 // - A finished job: `GET /v1/erasure-jobs/32`
 func (c *Client) GetErasureJob(ctx context.Context, jobID int64, options ...Option) (*ErasureJobAnswer, error) {
-	return value[ErasureJobAnswer](ctx, c, call{operation: "GET /v1/erasure-jobs/{job_id}", at: []any{jobID}}, options)
+	return value[ErasureJobAnswer](ctx, c, call{operation: "GET /v1/erasure-jobs/{job_id}", at: []any{jobID}, has: "id"}, options)
 }
 
 // CreateEvents: Store events. An event can enrol in a series, end a wait or reach the goal of
@@ -530,7 +530,7 @@ func (c *Client) GetErasureJob(ctx context.Context, jobID int64, options ...Opti
 //
 // Requires the scope `events:write`.
 func (c *Client) CreateEvents(ctx context.Context, body EventsRequest, options ...Option) (*EventResults, error) {
-	return value[EventResults](ctx, c, call{operation: "POST /v1/events", body: body, takesKey: true}, options)
+	return value[EventResults](ctx, c, call{operation: "POST /v1/events", body: body, takesKey: true, has: "results"}, options)
 }
 
 // GetInbox: Return a page of messages with the counts and the version of the inbox.
@@ -551,7 +551,7 @@ func (c *Client) CreateEvents(ctx context.Context, body EventsRequest, options .
 // - Only if the inbox has changed: `GET /v1/inbox/u_789012 · If-None-Match:
 // "0f2c6d8e4b1a9375c0d2e4f6"`
 func (c *Client) GetInbox(ctx context.Context, userID string, query GetInboxQuery, options ...Option) (*InboxAnswer, error) {
-	return value[InboxAnswer](ctx, c, call{operation: "GET /v1/inbox/{user_id}", at: []any{userID}, query: query}, options)
+	return value[InboxAnswer](ctx, c, call{operation: "GET /v1/inbox/{user_id}", at: []any{userID}, query: query, has: "results"}, options)
 }
 
 // DeleteMessage: Remove the message from all tabs for good. The notification and its timeline
@@ -567,7 +567,7 @@ func (c *Client) GetInbox(ctx context.Context, userID string, query GetInboxQuer
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60`
 // - Another message: `DELETE /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61`
 func (c *Client) DeleteMessage(ctx context.Context, userID string, messageID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "DELETE /v1/inbox/{user_id}/{message_id}", at: []any{userID, messageID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "DELETE /v1/inbox/{user_id}/{message_id}", at: []any{userID, messageID}, has: "counts"}, options)
 }
 
 // RecordMessageAction: Record that the person pressed a button of the message, and mark the
@@ -585,7 +585,7 @@ func (c *Client) DeleteMessage(ctx context.Context, userID string, messageID str
 // - The person declined another invitation: `POST
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/actions/decline`
 func (c *Client) RecordMessageAction(ctx context.Context, userID string, messageID string, actionID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}", at: []any{userID, messageID, actionID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}", at: []any{userID, messageID, actionID}, has: "counts"}, options)
 }
 
 // ArchiveMessage: The message moves to the tab `archived` and leaves the counts.
@@ -598,7 +598,7 @@ func (c *Client) RecordMessageAction(ctx context.Context, userID string, message
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60/archive`
 // - Another message: `POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/archive`
 func (c *Client) ArchiveMessage(ctx context.Context, userID string, messageID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/archive", at: []any{userID, messageID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/archive", at: []any{userID, messageID}, has: "counts"}, options)
 }
 
 // MarkMessageRead: The person opened the message. The message counts as seen too; the delivery
@@ -612,7 +612,7 @@ func (c *Client) ArchiveMessage(ctx context.Context, userID string, messageID st
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60/read`
 // - Another message: `POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/read`
 func (c *Client) MarkMessageRead(ctx context.Context, userID string, messageID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/read", at: []any{userID, messageID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/read", at: []any{userID, messageID}, has: "counts"}, options)
 }
 
 // MarkMessageSeen: The message was on a screen. The delivery becomes `delivered`.
@@ -625,7 +625,7 @@ func (c *Client) MarkMessageRead(ctx context.Context, userID string, messageID s
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60/seen`
 // - Another message: `POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/seen`
 func (c *Client) MarkMessageSeen(ctx context.Context, userID string, messageID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/seen", at: []any{userID, messageID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/seen", at: []any{userID, messageID}, has: "counts"}, options)
 }
 
 // SnoozeMessage: Move the message to the tab `snoozed` until an instant, at most 30 days
@@ -635,7 +635,7 @@ func (c *Client) MarkMessageSeen(ctx context.Context, userID string, messageID s
 //
 // Requires the scope `inbox:write`, or a token of the recipient with the scope `inbox:write`.
 func (c *Client) SnoozeMessage(ctx context.Context, userID string, messageID string, body SnoozeRequest, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/snooze", at: []any{userID, messageID}, body: body}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/snooze", at: []any{userID, messageID}, body: body, has: "counts"}, options)
 }
 
 // UnarchiveMessage: The message moves back to the tab `inbox`.
@@ -648,7 +648,7 @@ func (c *Client) SnoozeMessage(ctx context.Context, userID string, messageID str
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60/unarchive`
 // - Another message: `POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/unarchive`
 func (c *Client) UnarchiveMessage(ctx context.Context, userID string, messageID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/unarchive", at: []any{userID, messageID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/unarchive", at: []any{userID, messageID}, has: "counts"}, options)
 }
 
 // MarkMessageUnread: The message counts as unread again. The message stays seen, and the
@@ -662,7 +662,7 @@ func (c *Client) UnarchiveMessage(ctx context.Context, userID string, messageID 
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60/unread`
 // - Another message: `POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/unread`
 func (c *Client) MarkMessageUnread(ctx context.Context, userID string, messageID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/unread", at: []any{userID, messageID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/unread", at: []any{userID, messageID}, has: "counts"}, options)
 }
 
 // UnsnoozeMessage: The message comes back to the tab `inbox` now.
@@ -675,7 +675,7 @@ func (c *Client) MarkMessageUnread(ctx context.Context, userID string, messageID
 // /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60/unsnooze`
 // - Another message: `POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/unsnooze`
 func (c *Client) UnsnoozeMessage(ctx context.Context, userID string, messageID string, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/unsnooze", at: []any{userID, messageID}}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/{message_id}/unsnooze", at: []any{userID, messageID}, has: "counts"}, options)
 }
 
 // ArchiveMessages: The messages move to the tab `archived`. The answer names the ids that are
@@ -683,7 +683,7 @@ func (c *Client) UnsnoozeMessage(ctx context.Context, userID string, messageID s
 //
 // Requires the scope `inbox:write`, or a token of the recipient with the scope `inbox:write`.
 func (c *Client) ArchiveMessages(ctx context.Context, userID string, body InboxMessagesRequest, options ...Option) (*InboxMessagesMarked, error) {
-	return value[InboxMessagesMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/archive", at: []any{userID}, body: body}, options)
+	return value[InboxMessagesMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/archive", at: []any{userID}, body: body, has: "counts"}, options)
 }
 
 // ArchiveAllMessages: The messages of the tab `inbox` move to the tab `archived`, unread
@@ -691,7 +691,7 @@ func (c *Client) ArchiveMessages(ctx context.Context, userID string, body InboxM
 //
 // Requires the scope `inbox:write`, or a token of the recipient with the scope `inbox:write`.
 func (c *Client) ArchiveAllMessages(ctx context.Context, userID string, body InboxAllRequest, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/archive-all", at: []any{userID}, body: body}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/archive-all", at: []any{userID}, body: body, has: "counts"}, options)
 }
 
 // ListInboxChanges: Return the messages that have changed since a version, in their present
@@ -708,7 +708,7 @@ func (c *Client) ArchiveAllMessages(ctx context.Context, userID string, body Inb
 // - The changes since the last page: `GET /v1/inbox/u_789012/changes?since=1`
 // - The changes of an app that was just installed: `GET /v1/inbox/u_789012/changes?since=0`
 func (c *Client) ListInboxChanges(ctx context.Context, userID string, query ListInboxChangesQuery, options ...Option) (*InboxChanges, error) {
-	return value[InboxChanges](ctx, c, call{operation: "GET /v1/inbox/{user_id}/changes", at: []any{userID}, query: query}, options)
+	return value[InboxChanges](ctx, c, call{operation: "GET /v1/inbox/{user_id}/changes", at: []any{userID}, query: query, has: "version"}, options)
 }
 
 // MarkMessagesRead: The messages count as seen too. The answer names the ids that are not in
@@ -716,7 +716,7 @@ func (c *Client) ListInboxChanges(ctx context.Context, userID string, query List
 //
 // Requires the scope `inbox:write`, or a token of the recipient with the scope `inbox:write`.
 func (c *Client) MarkMessagesRead(ctx context.Context, userID string, body InboxMessagesRequest, options ...Option) (*InboxMessagesMarked, error) {
-	return value[InboxMessagesMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/read", at: []any{userID}, body: body}, options)
+	return value[InboxMessagesMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/read", at: []any{userID}, body: body, has: "counts"}, options)
 }
 
 // MarkAllMessagesRead: The messages of the tab `inbox` count as read. Give the `version` of
@@ -724,7 +724,7 @@ func (c *Client) MarkMessagesRead(ctx context.Context, userID string, body Inbox
 //
 // Requires the scope `inbox:write`, or a token of the recipient with the scope `inbox:write`.
 func (c *Client) MarkAllMessagesRead(ctx context.Context, userID string, body InboxAllRequest, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/read-all", at: []any{userID}, body: body}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/read-all", at: []any{userID}, body: body, has: "counts"}, options)
 }
 
 // MarkMessagesSeen: The messages were on a screen. The answer names the ids that are not in
@@ -732,7 +732,7 @@ func (c *Client) MarkAllMessagesRead(ctx context.Context, userID string, body In
 //
 // Requires the scope `inbox:write`, or a token of the recipient with the scope `inbox:write`.
 func (c *Client) MarkMessagesSeen(ctx context.Context, userID string, body InboxMessagesRequest, options ...Option) (*InboxMessagesMarked, error) {
-	return value[InboxMessagesMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/seen", at: []any{userID}, body: body}, options)
+	return value[InboxMessagesMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/seen", at: []any{userID}, body: body, has: "counts"}, options)
 }
 
 // MarkAllMessagesSeen: The messages of the tab `inbox` count as seen. A large inbox is marked
@@ -740,7 +740,7 @@ func (c *Client) MarkMessagesSeen(ctx context.Context, userID string, body Inbox
 //
 // Requires the scope `inbox:write`, or a token of the recipient with the scope `inbox:write`.
 func (c *Client) MarkAllMessagesSeen(ctx context.Context, userID string, body InboxAllRequest, options ...Option) (*InboxMarked, error) {
-	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/seen-all", at: []any{userID}, body: body}, options)
+	return value[InboxMarked](ctx, c, call{operation: "POST /v1/inbox/{user_id}/seen-all", at: []any{userID}, body: body, has: "counts"}, options)
 }
 
 // GetInboxUnreadCount: Return the numbers of unread, unseen and all messages, also by
@@ -754,7 +754,7 @@ func (c *Client) MarkAllMessagesSeen(ctx context.Context, userID string, body In
 // - Only if the inbox has changed: `GET /v1/inbox/u_789012/unread-count · If-None-Match:
 // "0f2c6d8e4b1a9375c0d2e4f6"`
 func (c *Client) GetInboxUnreadCount(ctx context.Context, userID string, options ...Option) (*InboxUnreadCount, error) {
-	return value[InboxUnreadCount](ctx, c, call{operation: "GET /v1/inbox/{user_id}/unread-count", at: []any{userID}}, options)
+	return value[InboxUnreadCount](ctx, c, call{operation: "GET /v1/inbox/{user_id}/unread-count", at: []any{userID}, has: "unread"}, options)
 }
 
 // RotateKey: Create a key with the same scopes.
@@ -763,7 +763,7 @@ func (c *Client) GetInboxUnreadCount(ctx context.Context, userID string, options
 //
 // Requires the scope `keys:rotate`.
 func (c *Client) RotateKey(ctx context.Context, body RotateRequest, options ...Option) (*KeyRotated, error) {
-	return value[KeyRotated](ctx, c, call{operation: "POST /v1/keys/rotate", body: body, takesKey: true}, options)
+	return value[KeyRotated](ctx, c, call{operation: "POST /v1/keys/rotate", body: body, takesKey: true, has: "key"}, options)
 }
 
 // GetMe: Return the properties, permissions and remaining limits of the key.
@@ -777,7 +777,7 @@ func (c *Client) RotateKey(ctx context.Context, body RotateRequest, options ...O
 // - With a live key: `GET /v1/me`
 // - With a test key: `GET /v1/me`
 func (c *Client) GetMe(ctx context.Context, options ...Option) (*MeAnswer, error) {
-	return value[MeAnswer](ctx, c, call{operation: "GET /v1/me"}, options)
+	return value[MeAnswer](ctx, c, call{operation: "GET /v1/me", has: "producer"}, options)
 }
 
 // ListNotifications: List the notifications of the key's producer and mode.
@@ -812,7 +812,7 @@ func (c *Client) ListNotifications(query ListNotificationsQuery, options ...Opti
 //
 // `to` also requires the scope `notifications:to`.
 func (c *Client) CreateNotification(ctx context.Context, body NotificationRequest, options ...Option) (*NotificationAccepted, error) {
-	return value[NotificationAccepted](ctx, c, call{operation: "POST /v1/notifications", body: body, takesKey: true, hasOwnKey: body.IdempotencyKey != nil}, options)
+	return value[NotificationAccepted](ctx, c, call{operation: "POST /v1/notifications", body: body, takesKey: true, has: "notification_id", hasOwnKey: body.IdempotencyKey != nil}, options)
 }
 
 // GetNotification: Return a notification with all deliveries, provider calls and the timeline
@@ -825,7 +825,7 @@ func (c *Client) CreateNotification(ctx context.Context, body NotificationReques
 // - A sent notification: `GET /v1/notifications/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b42`
 // - A scheduled notification: `GET /v1/notifications/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b43`
 func (c *Client) GetNotification(ctx context.Context, notificationID string, options ...Option) (*NotificationDetail, error) {
-	return value[NotificationDetail](ctx, c, call{operation: "GET /v1/notifications/{notification_id}", at: []any{notificationID}}, options)
+	return value[NotificationDetail](ctx, c, call{operation: "GET /v1/notifications/{notification_id}", at: []any{notificationID}, has: "notification_id"}, options)
 }
 
 // RescheduleNotification: Reschedule a notification.
@@ -834,7 +834,7 @@ func (c *Client) GetNotification(ctx context.Context, notificationID string, opt
 //
 // Requires the scope `notifications:write`.
 func (c *Client) RescheduleNotification(ctx context.Context, notificationID string, body RescheduleRequest, options ...Option) (*NotificationDetail, error) {
-	return value[NotificationDetail](ctx, c, call{operation: "PATCH /v1/notifications/{notification_id}", at: []any{notificationID}, body: body}, options)
+	return value[NotificationDetail](ctx, c, call{operation: "PATCH /v1/notifications/{notification_id}", at: []any{notificationID}, body: body, has: "notification_id"}, options)
 }
 
 // CancelNotification: Stop all deliveries which have not been sent.
@@ -852,7 +852,7 @@ func (c *Client) RescheduleNotification(ctx context.Context, notificationID stri
 // /v1/notifications/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b43/cancel · Idempotency-Key:
 // cancel-ord-4521`
 func (c *Client) CancelNotification(ctx context.Context, notificationID string, options ...Option) (*NotificationCancelled, error) {
-	return value[NotificationCancelled](ctx, c, call{operation: "POST /v1/notifications/{notification_id}/cancel", at: []any{notificationID}, takesKey: true}, options)
+	return value[NotificationCancelled](ctx, c, call{operation: "POST /v1/notifications/{notification_id}/cancel", at: []any{notificationID}, takesKey: true, has: "notification_id"}, options)
 }
 
 // WithdrawNotification: Cancel a notification, and remove shown push messages from the
@@ -874,7 +874,7 @@ func (c *Client) CancelNotification(ctx context.Context, notificationID string, 
 // /v1/notifications/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b43/withdraw · Idempotency-Key:
 // withdraw-ord-4521`
 func (c *Client) WithdrawNotification(ctx context.Context, notificationID string, options ...Option) (*NotificationWithdrawn, error) {
-	return value[NotificationWithdrawn](ctx, c, call{operation: "POST /v1/notifications/{notification_id}/withdraw", at: []any{notificationID}, takesKey: true}, options)
+	return value[NotificationWithdrawn](ctx, c, call{operation: "POST /v1/notifications/{notification_id}/withdraw", at: []any{notificationID}, takesKey: true, has: "notification_id"}, options)
 }
 
 // CreateNotifications: Accept up to 1000 notifications.
@@ -890,7 +890,7 @@ func (c *Client) WithdrawNotification(ctx context.Context, notificationID string
 //
 // Requires the scope `notifications:write`.
 func (c *Client) CreateNotifications(ctx context.Context, body BatchRequest, options ...Option) (*BatchAccepted, error) {
-	return value[BatchAccepted](ctx, c, call{operation: "POST /v1/notifications/batch", body: body, takesKey: true}, options)
+	return value[BatchAccepted](ctx, c, call{operation: "POST /v1/notifications/batch", body: body, takesKey: true, has: "results"}, options)
 }
 
 // CancelNotifications: Start a job that cancels the producer's matching notifications.
@@ -901,7 +901,7 @@ func (c *Client) CreateNotifications(ctx context.Context, body BatchRequest, opt
 //
 // Requires the scope `notifications:write`.
 func (c *Client) CancelNotifications(ctx context.Context, body CancelRequest, options ...Option) (*CancelJobAnswer, error) {
-	return value[CancelJobAnswer](ctx, c, call{operation: "POST /v1/notifications/cancel", body: body, takesKey: true}, options)
+	return value[CancelJobAnswer](ctx, c, call{operation: "POST /v1/notifications/cancel", body: body, takesKey: true, has: "id"}, options)
 }
 
 // ListStatusChanges: List each status change of the key's producer and mode exactly once.
@@ -923,7 +923,7 @@ func (c *Client) CancelNotifications(ctx context.Context, body CancelRequest, op
 // - The changes since an instant: `GET
 // /v1/notifications/changes?since=2026-11-20T00%3A00%3A00Z&limit=500`
 func (c *Client) ListStatusChanges(ctx context.Context, query ListStatusChangesQuery, options ...Option) (*StatusChanges, error) {
-	return value[StatusChanges](ctx, c, call{operation: "GET /v1/notifications/changes", query: query}, options)
+	return value[StatusChanges](ctx, c, call{operation: "GET /v1/notifications/changes", query: query, has: "results"}, options)
 }
 
 // GetWebPushKey: Return the key with which a browser subscribes to web push.
@@ -939,7 +939,7 @@ func (c *Client) ListStatusChanges(ctx context.Context, query ListStatusChangesQ
 // - The key of this service: `GET /v1/push/web/key`
 // - The key with a test key: `GET /v1/push/web/key`
 func (c *Client) GetWebPushKey(ctx context.Context, options ...Option) (*WebPushKey, error) {
-	return value[WebPushKey](ctx, c, call{operation: "GET /v1/push/web/key"}, options)
+	return value[WebPushKey](ctx, c, call{operation: "GET /v1/push/web/key", has: "public_key"}, options)
 }
 
 // ImportRecipients: Import up to 2,000 recipients; the first line names the columns. Safe to
@@ -957,7 +957,7 @@ func (c *Client) GetWebPushKey(ctx context.Context, options ...Option) (*WebPush
 //
 // `preferences` also requires the scope `preferences:write`.
 func (c *Client) ImportRecipients(ctx context.Context, query ImportRecipientsQuery, file []byte, mediaType string, options ...Option) (*RecipientsImported, error) {
-	return value[RecipientsImported](ctx, c, call{operation: "POST /v1/recipient-imports", query: query, file: file, mediaType: mediaType}, options)
+	return value[RecipientsImported](ctx, c, call{operation: "POST /v1/recipient-imports", query: query, file: file, mediaType: mediaType, has: "imported"}, options)
 }
 
 // ListRecipients: List the recipients of the key's mode, without contacts.
@@ -982,7 +982,7 @@ func (c *Client) ListRecipients(query ListRecipientsQuery, options ...Option) *P
 // - Only if the recipient has changed: `GET /v1/recipients/u_789012 · If-None-Match:
 // "0f2c6d8e4b1a9375c0d2e4f6"`
 func (c *Client) GetRecipient(ctx context.Context, userID string, options ...Option) (*RecipientAnswer, error) {
-	return value[RecipientAnswer](ctx, c, call{operation: "GET /v1/recipients/{user_id}", at: []any{userID}}, options)
+	return value[RecipientAnswer](ctx, c, call{operation: "GET /v1/recipients/{user_id}", at: []any{userID}, has: "user_id"}, options)
 }
 
 // PutRecipient: Create a recipient, or replace locale, timezone, attributes and contacts.
@@ -994,7 +994,7 @@ func (c *Client) GetRecipient(ctx context.Context, userID string, options ...Opt
 //
 // `contacts` also requires the scope `contacts:write`.
 func (c *Client) PutRecipient(ctx context.Context, userID string, body RecipientRequest, options ...Option) (*RecipientAnswer, error) {
-	return value[RecipientAnswer](ctx, c, call{operation: "PUT /v1/recipients/{user_id}", at: []any{userID}, body: body}, options)
+	return value[RecipientAnswer](ctx, c, call{operation: "PUT /v1/recipients/{user_id}", at: []any{userID}, body: body, has: "user_id"}, options)
 }
 
 // ChangeRecipient: Change the given fields; omitted fields stay.
@@ -1005,7 +1005,7 @@ func (c *Client) PutRecipient(ctx context.Context, userID string, body Recipient
 //
 // `contacts` also requires the scope `contacts:write`.
 func (c *Client) ChangeRecipient(ctx context.Context, userID string, body RecipientChange, options ...Option) (*RecipientAnswer, error) {
-	return value[RecipientAnswer](ctx, c, call{operation: "PATCH /v1/recipients/{user_id}", at: []any{userID}, body: body}, options)
+	return value[RecipientAnswer](ctx, c, call{operation: "PATCH /v1/recipients/{user_id}", at: []any{userID}, body: body, has: "user_id"}, options)
 }
 
 // EraseRecipient: Delete the recipient, contacts and preferences at once; a job removes the
@@ -1021,7 +1021,7 @@ func (c *Client) ChangeRecipient(ctx context.Context, userID string, body Recipi
 // - Erase a recipient, unless the recipient has changed: `DELETE /v1/recipients/u_789012 ·
 // If-Match: "0f2c6d8e4b1a9375c0d2e4f6"`
 func (c *Client) EraseRecipient(ctx context.Context, userID string, options ...Option) (*ErasureJobAnswer, error) {
-	return value[ErasureJobAnswer](ctx, c, call{operation: "DELETE /v1/recipients/{user_id}", at: []any{userID}}, options)
+	return value[ErasureJobAnswer](ctx, c, call{operation: "DELETE /v1/recipients/{user_id}", at: []any{userID}, has: "id"}, options)
 }
 
 // ListRecipientChanges: List the changes by API keys and operators, with previous and new
@@ -1055,7 +1055,7 @@ func (c *Client) ListRecipientChanges(userID string, query ListRecipientChangesQ
 //
 // `contacts:write` also requires the scope `contacts:write`.
 func (c *Client) IssueClientToken(ctx context.Context, userID string, body ClientTokenRequest, options ...Option) (*ClientTokenIssued, error) {
-	return value[ClientTokenIssued](ctx, c, call{operation: "POST /v1/recipients/{user_id}/client-tokens", at: []any{userID}, body: body}, options)
+	return value[ClientTokenIssued](ctx, c, call{operation: "POST /v1/recipients/{user_id}/client-tokens", at: []any{userID}, body: body, has: "token"}, options)
 }
 
 // RevokeClientTokens: Revoke all tokens of the recipient in the key's mode that were issued
@@ -1083,7 +1083,7 @@ func (c *Client) RevokeClientTokens(ctx context.Context, userID string, options 
 // Requires the scope `contacts:write`, or a token of the recipient with the scope
 // `contacts:write`.
 func (c *Client) AddContact(ctx context.Context, userID string, body ContactRequest, options ...Option) (*ContactAnswer, error) {
-	return value[ContactAnswer](ctx, c, call{operation: "POST /v1/recipients/{user_id}/contacts", at: []any{userID}, body: body, takesKey: true}, options)
+	return value[ContactAnswer](ctx, c, call{operation: "POST /v1/recipients/{user_id}/contacts", at: []any{userID}, body: body, takesKey: true, has: "id"}, options)
 }
 
 // RemoveContact: Stop using a contact; a recipient token removes push contacts only.
@@ -1112,7 +1112,7 @@ func (c *Client) RemoveContact(ctx context.Context, userID string, contactID int
 // - The secrets of a contact whose secret was rotated: `GET
 // /v1/recipients/u_789012/contacts/54/signing-secrets`
 func (c *Client) ListSigningSecrets(ctx context.Context, userID string, contactID int64, options ...Option) (*SigningSecrets, error) {
-	return value[SigningSecrets](ctx, c, call{operation: "GET /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets", at: []any{userID, contactID}}, options)
+	return value[SigningSecrets](ctx, c, call{operation: "GET /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets", at: []any{userID, contactID}, has: "secrets"}, options)
 }
 
 // RotateSigningSecret: Create a new secret.
@@ -1121,7 +1121,7 @@ func (c *Client) ListSigningSecrets(ctx context.Context, userID string, contactI
 //
 // Requires the scope `secrets:rotate`.
 func (c *Client) RotateSigningSecret(ctx context.Context, userID string, contactID int64, body SecretRotation, options ...Option) (*SecretRotated, error) {
-	return value[SecretRotated](ctx, c, call{operation: "POST /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets/rotate", at: []any{userID, contactID}, body: body, takesKey: true}, options)
+	return value[SecretRotated](ctx, c, call{operation: "POST /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets/rotate", at: []any{userID, contactID}, body: body, takesKey: true, has: "secret"}, options)
 }
 
 // GetPreferences: Return the preferences of a recipient, and all choices with names for
@@ -1138,14 +1138,14 @@ func (c *Client) RotateSigningSecret(ctx context.Context, userID string, contact
 // - Only if the preferences have changed: `GET /v1/recipients/u_789012/preferences ·
 // If-None-Match: "0f2c6d8e4b1a9375c0d2e4f6"`
 func (c *Client) GetPreferences(ctx context.Context, userID string, query GetPreferencesQuery, options ...Option) (*PreferencesAnswer, error) {
-	return value[PreferencesAnswer](ctx, c, call{operation: "GET /v1/recipients/{user_id}/preferences", at: []any{userID}, query: query}, options)
+	return value[PreferencesAnswer](ctx, c, call{operation: "GET /v1/recipients/{user_id}/preferences", at: []any{userID}, query: query, has: "channels_off"}, options)
 }
 
 // PutPreferences: Replace all preferences. An omitted field is reset to the default.
 //
 // Requires the scope `preferences:write`.
 func (c *Client) PutPreferences(ctx context.Context, userID string, query PutPreferencesQuery, body PreferencesReplacement, options ...Option) (*PreferencesAnswer, error) {
-	return value[PreferencesAnswer](ctx, c, call{operation: "PUT /v1/recipients/{user_id}/preferences", at: []any{userID}, query: query, body: body}, options)
+	return value[PreferencesAnswer](ctx, c, call{operation: "PUT /v1/recipients/{user_id}/preferences", at: []any{userID}, query: query, body: body, has: "channels_off"}, options)
 }
 
 // ChangePreferences: Change some preferences; omitted fields keep the current value.
@@ -1158,7 +1158,7 @@ func (c *Client) PutPreferences(ctx context.Context, userID string, query PutPre
 // Requires the scope `preferences:write`, or a token of the recipient with the scope
 // `preferences:write`.
 func (c *Client) ChangePreferences(ctx context.Context, userID string, query ChangePreferencesQuery, body PreferencesRequest, options ...Option) (*PreferencesAnswer, error) {
-	return value[PreferencesAnswer](ctx, c, call{operation: "PATCH /v1/recipients/{user_id}/preferences", at: []any{userID}, query: query, body: body}, options)
+	return value[PreferencesAnswer](ctx, c, call{operation: "PATCH /v1/recipients/{user_id}/preferences", at: []any{userID}, query: query, body: body, has: "channels_off"}, options)
 }
 
 // ListRecipientTopics: Return the names of the topics to which a recipient is subscribed.
@@ -1170,7 +1170,7 @@ func (c *Client) ChangePreferences(ctx context.Context, userID string, query Cha
 // - The topics of a recipient: `GET /v1/recipients/u_789012/topics`
 // - A recipient without topics: `GET /v1/recipients/u_ana/topics`
 func (c *Client) ListRecipientTopics(ctx context.Context, userID string, options ...Option) (*RecipientTopics, error) {
-	return value[RecipientTopics](ctx, c, call{operation: "GET /v1/recipients/{user_id}/topics", at: []any{userID}}, options)
+	return value[RecipientTopics](ctx, c, call{operation: "GET /v1/recipients/{user_id}/topics", at: []any{userID}, has: "topics"}, options)
 }
 
 // ListReplayJobs: List the replay jobs of the key's mode, started by any caller.
@@ -1195,7 +1195,7 @@ func (c *Client) ListReplayJobs(query ListReplayJobsQuery, options ...Option) *P
 // - A running replay: `GET /v1/replay-jobs/81`
 // - A finished replay: `GET /v1/replay-jobs/82`
 func (c *Client) GetReplayJob(ctx context.Context, jobID int64, options ...Option) (*ReplayJobAnswer, error) {
-	return value[ReplayJobAnswer](ctx, c, call{operation: "GET /v1/replay-jobs/{job_id}", at: []any{jobID}}, options)
+	return value[ReplayJobAnswer](ctx, c, call{operation: "GET /v1/replay-jobs/{job_id}", at: []any{jobID}, has: "id"}, options)
 }
 
 // ListSchedules: List the schedules of the key's producer and mode.
@@ -1216,7 +1216,7 @@ func (c *Client) ListSchedules(query ListSchedulesQuery, options ...Option) *Pag
 //
 // Requires the scope `notifications:write`.
 func (c *Client) CreateSchedule(ctx context.Context, body ScheduleRequest, options ...Option) (*ScheduleAnswer, error) {
-	return value[ScheduleAnswer](ctx, c, call{operation: "POST /v1/schedules", body: body, takesKey: true}, options)
+	return value[ScheduleAnswer](ctx, c, call{operation: "POST /v1/schedules", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetSchedule: Return a schedule with the time of the next occurrence.
@@ -1229,7 +1229,7 @@ func (c *Client) CreateSchedule(ctx context.Context, body ScheduleRequest, optio
 // - Only if the schedule has changed: `GET /v1/schedules/17 · If-None-Match:
 // "0f2c6d8e4b1a9375c0d2e4f6"`
 func (c *Client) GetSchedule(ctx context.Context, scheduleID int64, options ...Option) (*ScheduleAnswer, error) {
-	return value[ScheduleAnswer](ctx, c, call{operation: "GET /v1/schedules/{schedule_id}", at: []any{scheduleID}}, options)
+	return value[ScheduleAnswer](ctx, c, call{operation: "GET /v1/schedules/{schedule_id}", at: []any{scheduleID}, has: "id"}, options)
 }
 
 // ChangeSchedule: Change, pause or resume a schedule.
@@ -1238,7 +1238,7 @@ func (c *Client) GetSchedule(ctx context.Context, scheduleID int64, options ...O
 //
 // Requires the scope `notifications:write`.
 func (c *Client) ChangeSchedule(ctx context.Context, scheduleID int64, body ScheduleChange, options ...Option) (*ScheduleAnswer, error) {
-	return value[ScheduleAnswer](ctx, c, call{operation: "PATCH /v1/schedules/{schedule_id}", at: []any{scheduleID}, body: body}, options)
+	return value[ScheduleAnswer](ctx, c, call{operation: "PATCH /v1/schedules/{schedule_id}", at: []any{scheduleID}, body: body, has: "id"}, options)
 }
 
 // DeleteSchedule: End a schedule. Occurrences which have not been sent are withdrawn.
@@ -1286,7 +1286,7 @@ func (c *Client) ListSeries(query ListSeriesQuery, options ...Option) *Pages[Ser
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) CreateSeries(ctx context.Context, body SeriesRequest, options ...Option) (*SeriesAnswer, error) {
-	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series", body: body, takesKey: true}, options)
+	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series", body: body, takesKey: true, has: "name"}, options)
 }
 
 // GetSeries: Return a series with the published version, the draft and the enrolments by step.
@@ -1298,7 +1298,7 @@ func (c *Client) CreateSeries(ctx context.Context, body SeriesRequest, options .
 // - A series: `GET /v1/series/cart-reminder`
 // - The enrolments by step: `GET /v1/series/cart-reminder`
 func (c *Client) GetSeries(ctx context.Context, seriesName string, options ...Option) (*SeriesAnswer, error) {
-	return value[SeriesAnswer](ctx, c, call{operation: "GET /v1/series/{series_name}", at: []any{seriesName}}, options)
+	return value[SeriesAnswer](ctx, c, call{operation: "GET /v1/series/{series_name}", at: []any{seriesName}, has: "name"}, options)
 }
 
 // ChangeSeries: Replace the draft of a series, or begin a draft. Running enrolments do not
@@ -1306,7 +1306,7 @@ func (c *Client) GetSeries(ctx context.Context, seriesName string, options ...Op
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) ChangeSeries(ctx context.Context, seriesName string, body SeriesDraft, options ...Option) (*SeriesAnswer, error) {
-	return value[SeriesAnswer](ctx, c, call{operation: "PUT /v1/series/{series_name}", at: []any{seriesName}, body: body}, options)
+	return value[SeriesAnswer](ctx, c, call{operation: "PUT /v1/series/{series_name}", at: []any{seriesName}, body: body, has: "name"}, options)
 }
 
 // ArchiveSeries: End a series for good: all enrolments exit, and the series takes no more.
@@ -1319,7 +1319,7 @@ func (c *Client) ChangeSeries(ctx context.Context, seriesName string, body Serie
 // - With an idempotency key: `POST /v1/series/cart-reminder/archive · Idempotency-Key:
 // archive-cart-reminder`
 func (c *Client) ArchiveSeries(ctx context.Context, seriesName string, options ...Option) (*SeriesAnswer, error) {
-	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/archive", at: []any{seriesName}, takesKey: true}, options)
+	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/archive", at: []any{seriesName}, takesKey: true, has: "name"}, options)
 }
 
 // ListEnrolments: List the enrolments of a series.
@@ -1340,7 +1340,7 @@ func (c *Client) ListEnrolments(seriesName string, query ListEnrolmentsQuery, op
 //
 // Requires the scope `campaigns:write`.
 func (c *Client) CreateEnrolments(ctx context.Context, seriesName string, body EnrolmentRequest, options ...Option) (*EnrolmentResults, error) {
-	return value[EnrolmentResults](ctx, c, call{operation: "POST /v1/series/{series_name}/enrolments", at: []any{seriesName}, body: body, takesKey: true}, options)
+	return value[EnrolmentResults](ctx, c, call{operation: "POST /v1/series/{series_name}/enrolments", at: []any{seriesName}, body: body, takesKey: true, has: "results"}, options)
 }
 
 // GetEnrolment: Return an enrolment with the results of the steps.
@@ -1352,7 +1352,7 @@ func (c *Client) CreateEnrolments(ctx context.Context, seriesName string, body E
 // - An enrolment: `GET /v1/series/cart-reminder/enrolments/57`
 // - The history of an enrolment: `GET /v1/series/cart-reminder/enrolments/57`
 func (c *Client) GetEnrolment(ctx context.Context, seriesName string, enrolmentID int64, options ...Option) (*EnrolmentAnswer, error) {
-	return value[EnrolmentAnswer](ctx, c, call{operation: "GET /v1/series/{series_name}/enrolments/{enrolment_id}", at: []any{seriesName, enrolmentID}}, options)
+	return value[EnrolmentAnswer](ctx, c, call{operation: "GET /v1/series/{series_name}/enrolments/{enrolment_id}", at: []any{seriesName, enrolmentID}, has: "id"}, options)
 }
 
 // ExitEnrolment: End an enrolment before the last step. A second call changes nothing.
@@ -1365,7 +1365,7 @@ func (c *Client) GetEnrolment(ctx context.Context, seriesName string, enrolmentI
 // - With an idempotency key: `POST /v1/series/cart-reminder/enrolments/57/exit ·
 // Idempotency-Key: exit-57`
 func (c *Client) ExitEnrolment(ctx context.Context, seriesName string, enrolmentID int64, options ...Option) (*EnrolmentAnswer, error) {
-	return value[EnrolmentAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/enrolments/{enrolment_id}/exit", at: []any{seriesName, enrolmentID}, takesKey: true}, options)
+	return value[EnrolmentAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/enrolments/{enrolment_id}/exit", at: []any{seriesName, enrolmentID}, takesKey: true, has: "id"}, options)
 }
 
 // PauseSeries: Pause a series: due steps wait. Messages that were accepted before are still
@@ -1379,7 +1379,7 @@ func (c *Client) ExitEnrolment(ctx context.Context, seriesName string, enrolment
 // - With an idempotency key: `POST /v1/series/cart-reminder/pause · Idempotency-Key:
 // pause-cart-reminder`
 func (c *Client) PauseSeries(ctx context.Context, seriesName string, options ...Option) (*SeriesAnswer, error) {
-	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/pause", at: []any{seriesName}, takesKey: true}, options)
+	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/pause", at: []any{seriesName}, takesKey: true, has: "name"}, options)
 }
 
 // PublishSeries: Publish the draft. New enrolments take the version; running enrolments keep
@@ -1393,7 +1393,7 @@ func (c *Client) PauseSeries(ctx context.Context, seriesName string, options ...
 // - With an idempotency key: `POST /v1/series/cart-reminder/publish · Idempotency-Key:
 // publish-cart-reminder-2`
 func (c *Client) PublishSeries(ctx context.Context, seriesName string, options ...Option) (*SeriesAnswer, error) {
-	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/publish", at: []any{seriesName}, takesKey: true}, options)
+	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/publish", at: []any{seriesName}, takesKey: true, has: "name"}, options)
 }
 
 // ResumeSeries: Resume a paused series: steps that came due during the pause run now.
@@ -1406,7 +1406,7 @@ func (c *Client) PublishSeries(ctx context.Context, seriesName string, options .
 // - With an idempotency key: `POST /v1/series/cart-reminder/resume · Idempotency-Key:
 // resume-cart-reminder`
 func (c *Client) ResumeSeries(ctx context.Context, seriesName string, options ...Option) (*SeriesAnswer, error) {
-	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/resume", at: []any{seriesName}, takesKey: true}, options)
+	return value[SeriesAnswer](ctx, c, call{operation: "POST /v1/series/{series_name}/resume", at: []any{seriesName}, takesKey: true, has: "name"}, options)
 }
 
 // ListSuppressions: List the entries of the suppression list.
@@ -1432,7 +1432,7 @@ func (c *Client) ListSuppressions(query ListSuppressionsQuery, options ...Option
 //
 // Requires the scope `suppressions:write` and a live key.
 func (c *Client) Suppress(ctx context.Context, body SuppressionRequest, options ...Option) (*SuppressionAnswer, error) {
-	return value[SuppressionAnswer](ctx, c, call{operation: "POST /v1/suppressions", body: body, takesKey: true}, options)
+	return value[SuppressionAnswer](ctx, c, call{operation: "POST /v1/suppressions", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetSuppression: Return an entry of the suppression list. Removed entries stay readable.
@@ -1444,7 +1444,7 @@ func (c *Client) Suppress(ctx context.Context, body SuppressionRequest, options 
 // - An active entry: `GET /v1/suppressions/61`
 // - A removed entry: `GET /v1/suppressions/62`
 func (c *Client) GetSuppression(ctx context.Context, suppressionID int64, options ...Option) (*SuppressionAnswer, error) {
-	return value[SuppressionAnswer](ctx, c, call{operation: "GET /v1/suppressions/{suppression_id}", at: []any{suppressionID}}, options)
+	return value[SuppressionAnswer](ctx, c, call{operation: "GET /v1/suppressions/{suppression_id}", at: []any{suppressionID}, has: "id"}, options)
 }
 
 // UndoSuppression: Remove an entry.
@@ -1486,7 +1486,7 @@ func (c *Client) ListSwitches(query ListSwitchesQuery, options ...Option) *Pages
 //
 // Requires the scope `operations:write` and a live key.
 func (c *Client) SetSwitch(ctx context.Context, body SwitchRequest, options ...Option) (*SwitchAnswer, error) {
-	return value[SwitchAnswer](ctx, c, call{operation: "POST /v1/switches", body: body, takesKey: true}, options)
+	return value[SwitchAnswer](ctx, c, call{operation: "POST /v1/switches", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetSwitch: Return a switch; ended switches stay readable.
@@ -1498,7 +1498,7 @@ func (c *Client) SetSwitch(ctx context.Context, body SwitchRequest, options ...O
 // - An active switch: `GET /v1/switches/85`
 // - An ended switch: `GET /v1/switches/86`
 func (c *Client) GetSwitch(ctx context.Context, switchID int64, options ...Option) (*SwitchAnswer, error) {
-	return value[SwitchAnswer](ctx, c, call{operation: "GET /v1/switches/{switch_id}", at: []any{switchID}}, options)
+	return value[SwitchAnswer](ctx, c, call{operation: "GET /v1/switches/{switch_id}", at: []any{switchID}, has: "id"}, options)
 }
 
 // ResumeSwitch: End the pause: the held deliveries leave, P0 and P1 first, P2 and P3 over some
@@ -1514,7 +1514,7 @@ func (c *Client) GetSwitch(ctx context.Context, switchID int64, options ...Optio
 // - End a switch, with an idempotency key: `DELETE /v1/switches/85 · Idempotency-Key:
 // resume-85`
 func (c *Client) ResumeSwitch(ctx context.Context, switchID int64, options ...Option) (*SwitchAnswer, error) {
-	return value[SwitchAnswer](ctx, c, call{operation: "DELETE /v1/switches/{switch_id}", at: []any{switchID}, takesKey: true}, options)
+	return value[SwitchAnswer](ctx, c, call{operation: "DELETE /v1/switches/{switch_id}", at: []any{switchID}, takesKey: true, has: "id"}, options)
 }
 
 // ListTemplates: List templates with the number of the current version and of the newest
@@ -1539,7 +1539,7 @@ func (c *Client) ListTemplates(query ListTemplatesQuery, options ...Option) *Pag
 //
 // Requires the scope `templates:write` and a live key.
 func (c *Client) CreateTemplate(ctx context.Context, body TemplateRequest, options ...Option) (*VersionAnswer, error) {
-	return value[VersionAnswer](ctx, c, call{operation: "POST /v1/templates", body: body, takesKey: true}, options)
+	return value[VersionAnswer](ctx, c, call{operation: "POST /v1/templates", body: body, takesKey: true, has: "template_id"}, options)
 }
 
 // GetTemplate: Return a template with the latest 100 versions and 100 events of the history.
@@ -1552,7 +1552,7 @@ func (c *Client) CreateTemplate(ctx context.Context, body TemplateRequest, optio
 // - Only if the template has changed: `GET /v1/templates/order_ready_v3 · If-None-Match:
 // "0f2c6d8e4b1a9375c0d2e4f6"`
 func (c *Client) GetTemplate(ctx context.Context, templateID string, options ...Option) (*TemplateAnswer, error) {
-	return value[TemplateAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}", at: []any{templateID}}, options)
+	return value[TemplateAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}", at: []any{templateID}, has: "template_id"}, options)
 }
 
 // DiffTemplate: Compare two versions line by line, in the format of exported files.
@@ -1564,7 +1564,7 @@ func (c *Client) GetTemplate(ctx context.Context, templateID string, options ...
 // - The current version and the newest one: `GET /v1/templates/rental_reminder/diff`
 // - Two versions by number: `GET /v1/templates/rental_reminder/diff?from=1&to=2`
 func (c *Client) DiffTemplate(ctx context.Context, templateID string, query DiffTemplateQuery, options ...Option) (*DiffAnswer, error) {
-	return value[DiffAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}/diff", at: []any{templateID}, query: query}, options)
+	return value[DiffAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}/diff", at: []any{templateID}, query: query, has: "template_id"}, options)
 }
 
 // GetTemplateFiles: Return a version as the files that `manage.py export_templates` writes.
@@ -1576,7 +1576,7 @@ func (c *Client) DiffTemplate(ctx context.Context, templateID string, query Diff
 // - The current version: `GET /v1/templates/order_ready_v3/files`
 // - A draft: `GET /v1/templates/rental_reminder/files?version=3`
 func (c *Client) GetTemplateFiles(ctx context.Context, templateID string, query GetTemplateFilesQuery, options ...Option) (*FilesAnswer, error) {
-	return value[FilesAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}/files", at: []any{templateID}, query: query}, options)
+	return value[FilesAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}/files", at: []any{templateID}, query: query, has: "template_id"}, options)
 }
 
 // PutTemplateFiles: Store the files as the newest draft, unless the newest version has this
@@ -1584,7 +1584,7 @@ func (c *Client) GetTemplateFiles(ctx context.Context, templateID string, query 
 //
 // Requires the scope `templates:write` and a live key.
 func (c *Client) PutTemplateFiles(ctx context.Context, templateID string, body FilesRequest, options ...Option) (*FilesStored, error) {
-	return value[FilesStored](ctx, c, call{operation: "PUT /v1/templates/{template_id}/files", at: []any{templateID}, body: body}, options)
+	return value[FilesStored](ctx, c, call{operation: "PUT /v1/templates/{template_id}/files", at: []any{templateID}, body: body, has: "template_id"}, options)
 }
 
 // PreviewTemplate: Render a version with the given variables.
@@ -1593,7 +1593,7 @@ func (c *Client) PutTemplateFiles(ctx context.Context, templateID string, body F
 //
 // Requires the scope `templates:read`.
 func (c *Client) PreviewTemplate(ctx context.Context, templateID string, body PreviewRequest, options ...Option) (*PreviewAnswer, error) {
-	return value[PreviewAnswer](ctx, c, call{operation: "POST /v1/templates/{template_id}/preview", at: []any{templateID}, body: body}, options)
+	return value[PreviewAnswer](ctx, c, call{operation: "POST /v1/templates/{template_id}/preview", at: []any{templateID}, body: body, has: "url"}, options)
 }
 
 // PublishTemplate: Make a draft the current version.
@@ -1603,7 +1603,7 @@ func (c *Client) PreviewTemplate(ctx context.Context, templateID string, body Pr
 //
 // Requires the scope `templates:publish` and a live key.
 func (c *Client) PublishTemplate(ctx context.Context, templateID string, body VersionRequest, options ...Option) (*VersionAnswer, error) {
-	return value[VersionAnswer](ctx, c, call{operation: "POST /v1/templates/{template_id}/publish", at: []any{templateID}, body: body, takesKey: true}, options)
+	return value[VersionAnswer](ctx, c, call{operation: "POST /v1/templates/{template_id}/publish", at: []any{templateID}, body: body, takesKey: true, has: "template_id"}, options)
 }
 
 // RollBackTemplate: Copy an earlier version to a new version and publish the copy.
@@ -1612,7 +1612,7 @@ func (c *Client) PublishTemplate(ctx context.Context, templateID string, body Ve
 //
 // Requires the scope `templates:publish` and a live key.
 func (c *Client) RollBackTemplate(ctx context.Context, templateID string, body VersionRequest, options ...Option) (*VersionAnswer, error) {
-	return value[VersionAnswer](ctx, c, call{operation: "POST /v1/templates/{template_id}/rollback", at: []any{templateID}, body: body, takesKey: true}, options)
+	return value[VersionAnswer](ctx, c, call{operation: "POST /v1/templates/{template_id}/rollback", at: []any{templateID}, body: body, takesKey: true, has: "template_id"}, options)
 }
 
 // GetTemplateVersion: Return a version with all texts as stored, with normalised line ends and
@@ -1625,7 +1625,7 @@ func (c *Client) RollBackTemplate(ctx context.Context, templateID string, body V
 // - The first version: `GET /v1/templates/order_ready_v3/versions/1`
 // - The third version, a draft: `GET /v1/templates/rental_reminder/versions/3`
 func (c *Client) GetTemplateVersion(ctx context.Context, templateID string, version int64, options ...Option) (*VersionAnswer, error) {
-	return value[VersionAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}/versions/{version}", at: []any{templateID, version}}, options)
+	return value[VersionAnswer](ctx, c, call{operation: "GET /v1/templates/{template_id}/versions/{version}", at: []any{templateID, version}, has: "template_id"}, options)
 }
 
 // ListTopics: List the topics of the key's mode.
@@ -1649,7 +1649,7 @@ func (c *Client) ListTopics(query ListTopicsQuery, options ...Option) *Pages[Top
 // - A topic with its size: `GET /v1/topics/artist-17`
 // - Another topic: `GET /v1/topics/news`
 func (c *Client) GetTopic(ctx context.Context, topic string, options ...Option) (*TopicSizeAnswer, error) {
-	return value[TopicSizeAnswer](ctx, c, call{operation: "GET /v1/topics/{topic}", at: []any{topic}}, options)
+	return value[TopicSizeAnswer](ctx, c, call{operation: "GET /v1/topics/{topic}", at: []any{topic}, has: "topic"}, options)
 }
 
 // DeleteTopic: Delete a topic with its subscriptions. An audience with the topic becomes an
@@ -1684,7 +1684,7 @@ func (c *Client) ListSubscribers(topic string, query ListSubscribersQuery, optio
 //
 // Requires the scope `recipients:write`.
 func (c *Client) SubscribeRecipients(ctx context.Context, topic string, body SubscribersRequest, options ...Option) (*SubscribersChanged, error) {
-	return value[SubscribersChanged](ctx, c, call{operation: "PUT /v1/topics/{topic}/subscribers", at: []any{topic}, body: body}, options)
+	return value[SubscribersChanged](ctx, c, call{operation: "PUT /v1/topics/{topic}/subscribers", at: []any{topic}, body: body, has: "changed"}, options)
 }
 
 // Subscribe: Subscribe a recipient; the first call creates the topic. Safe to repeat.
@@ -1715,7 +1715,7 @@ func (c *Client) Unsubscribe(ctx context.Context, topic string, userID string, o
 //
 // Requires the scope `recipients:write`.
 func (c *Client) UnsubscribeRecipients(ctx context.Context, topic string, body SubscribersRequest, options ...Option) (*SubscribersChanged, error) {
-	return value[SubscribersChanged](ctx, c, call{operation: "POST /v1/topics/{topic}/subscribers/delete", at: []any{topic}, body: body, takesKey: true}, options)
+	return value[SubscribersChanged](ctx, c, call{operation: "POST /v1/topics/{topic}/subscribers/delete", at: []any{topic}, body: body, takesKey: true, has: "changed"}, options)
 }
 
 // ListWebhookEndpoints: List the endpoints of the key's producer and mode.
@@ -1737,7 +1737,7 @@ func (c *Client) ListWebhookEndpoints(query ListWebhookEndpointsQuery, options .
 //
 // Requires the scope `webhooks:write`.
 func (c *Client) CreateWebhookEndpoint(ctx context.Context, body WebhookEndpointRequest, options ...Option) (*WebhookEndpointCreated, error) {
-	return value[WebhookEndpointCreated](ctx, c, call{operation: "POST /v1/webhook-endpoints", body: body, takesKey: true}, options)
+	return value[WebhookEndpointCreated](ctx, c, call{operation: "POST /v1/webhook-endpoints", body: body, takesKey: true, has: "id"}, options)
 }
 
 // GetWebhookEndpoint: Return an endpoint with its state and its failures.
@@ -1749,7 +1749,7 @@ func (c *Client) CreateWebhookEndpoint(ctx context.Context, body WebhookEndpoint
 // - An endpoint: `GET /v1/webhook-endpoints/65`
 // - The state and the failures: `GET /v1/webhook-endpoints/65`
 func (c *Client) GetWebhookEndpoint(ctx context.Context, endpointID int64, options ...Option) (*WebhookEndpointAnswer, error) {
-	return value[WebhookEndpointAnswer](ctx, c, call{operation: "GET /v1/webhook-endpoints/{endpoint_id}", at: []any{endpointID}}, options)
+	return value[WebhookEndpointAnswer](ctx, c, call{operation: "GET /v1/webhook-endpoints/{endpoint_id}", at: []any{endpointID}, has: "id"}, options)
 }
 
 // ChangeWebhookEndpoint: Change an endpoint.
@@ -1759,7 +1759,7 @@ func (c *Client) GetWebhookEndpoint(ctx context.Context, endpointID int64, optio
 //
 // Requires the scope `webhooks:write`.
 func (c *Client) ChangeWebhookEndpoint(ctx context.Context, endpointID int64, body WebhookEndpointChange, options ...Option) (*WebhookEndpointAnswer, error) {
-	return value[WebhookEndpointAnswer](ctx, c, call{operation: "PATCH /v1/webhook-endpoints/{endpoint_id}", at: []any{endpointID}, body: body}, options)
+	return value[WebhookEndpointAnswer](ctx, c, call{operation: "PATCH /v1/webhook-endpoints/{endpoint_id}", at: []any{endpointID}, body: body, has: "id"}, options)
 }
 
 // DeleteWebhookEndpoint: Delete an endpoint; waiting messages are not sent.
@@ -1796,7 +1796,7 @@ func (c *Client) ListWebhookAttempts(endpointID int64, query ListWebhookAttempts
 //
 // Requires the scope `webhooks:write`.
 func (c *Client) ReplayWebhooks(ctx context.Context, endpointID int64, body WebhookReplay, options ...Option) (*WebhookEndpointAnswer, error) {
-	return value[WebhookEndpointAnswer](ctx, c, call{operation: "POST /v1/webhook-endpoints/{endpoint_id}/replay", at: []any{endpointID}, body: body, takesKey: true}, options)
+	return value[WebhookEndpointAnswer](ctx, c, call{operation: "POST /v1/webhook-endpoints/{endpoint_id}/replay", at: []any{endpointID}, body: body, takesKey: true, has: "id"}, options)
 }
 
 // RotateWebhookSecret: Create a new secret; the response shows the secret once.
@@ -1806,7 +1806,7 @@ func (c *Client) ReplayWebhooks(ctx context.Context, endpointID int64, body Webh
 //
 // Requires the scope `webhooks:write`.
 func (c *Client) RotateWebhookSecret(ctx context.Context, endpointID int64, body WebhookSecretRotation, options ...Option) (*WebhookSecretRotated, error) {
-	return value[WebhookSecretRotated](ctx, c, call{operation: "POST /v1/webhook-endpoints/{endpoint_id}/secrets", at: []any{endpointID}, body: body, takesKey: true}, options)
+	return value[WebhookSecretRotated](ctx, c, call{operation: "POST /v1/webhook-endpoints/{endpoint_id}/secrets", at: []any{endpointID}, body: body, takesKey: true, has: "secret"}, options)
 }
 
 // TestWebhookEndpoint: Send an event of the type `webhook.test`; the list of attempts has the
@@ -1822,5 +1822,5 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, endpointID int64, body
 // - A repeat sends no further event: `POST /v1/webhook-endpoints/65/test · Idempotency-Key:
 // webhook-test-1`
 func (c *Client) TestWebhookEndpoint(ctx context.Context, endpointID int64, options ...Option) (*WebhookTestSent, error) {
-	return value[WebhookTestSent](ctx, c, call{operation: "POST /v1/webhook-endpoints/{endpoint_id}/test", at: []any{endpointID}, takesKey: true}, options)
+	return value[WebhookTestSent](ctx, c, call{operation: "POST /v1/webhook-endpoints/{endpoint_id}/test", at: []any{endpointID}, takesKey: true, has: "message_id"}, options)
 }

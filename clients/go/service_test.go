@@ -192,6 +192,9 @@ func TestRelay(t *testing.T) {
 	var unexpected *UnexpectedAnswerError
 	list := client.ListNotifications(ListNotificationsQuery{})
 	expect(t, !list.Next(ctx) && errors.As(list.Err(), &unexpected), "another JSON object is no empty list", list.Err())
+	_, err = client.CreateNotification(ctx, mail("-proxy"))
+	said := "200, but without notification_id"
+	expect(t, errors.As(err, &unexpected) && strings.Contains(err.Error(), said), "an object of a proxy", err)
 	_, err = client.GetMe(ctx)
 	expect(t, errors.As(err, &unexpected) && unexpected.Status == 302, "a redirect", err)
 	_, err = client.GetMe(ctx)

@@ -34,6 +34,7 @@ type call struct {
 	body      any
 	file      []byte
 	mediaType string
+	has       string // a field of each answer
 	takesKey  bool
 	hasOwnKey bool
 }
@@ -59,8 +60,12 @@ func value[T any](ctx context.Context, c *Client, call call, given []Option) (*T
 		return nil, err
 	}
 	made := new(T)
-	if !isObject(found.body) {
+	members := map[string]json.RawMessage{}
+	if !isObject(found.body) || json.Unmarshal(found.body, &members) != nil {
 		return nil, &UnexpectedAnswerError{failed, found.status, "but no JSON object"}
+	}
+	if _, has := members[call.has]; !has && call.has != "" {
+		return nil, &UnexpectedAnswerError{failed, found.status, "but without " + call.has}
 	}
 	if err := json.Unmarshal(found.body, made); err != nil {
 		return nil, &UnexpectedAnswerError{failed, found.status, "but JSON of another shape"}

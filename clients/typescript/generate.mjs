@@ -51,4 +51,21 @@ const ast = await openapi(
   { rootTypes: true, rootTypesNoSchemaPrefix: true, emptyObjectsUnknown: true },
 );
 const head = "// Written by `npm run generate` from the service's OpenAPI document. Not edited by hand.\n\n";
-await writeFile(to, head + astToString(ast));
+await writeFile(to, head + astToString(ast) + firstFields());
+
+// A field that each answer of an operation has; the JSON of a proxy lacks the field. An operation with several shapes of
+// answers has none.
+function firstFields() {
+  const lines = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith("2"));
+      const shapes = new Set(answers.map(([, { content }]) => content?.["application/json"]?.schema.$ref));
+      const [shape] = shapes;
+      if (shape === undefined || shapes.size > 1) return [];
+      const { properties, required } = document.components.schemas[shape.split("/").at(-1)];
+      const first = Object.keys(properties).find((each) => required?.includes(each));
+      return first === undefined ? [] : [`    ${JSON.stringify(`${method.toUpperCase()} ${path}`)}: ${JSON.stringify(first)},\n`];
+    }),
+  );
+  return `/** The first field that each answer of an operation has. */\nexport const FIRST_FIELDS: Readonly<Record<string, string>> = {\n${lines.join("")}};\n`;
+}

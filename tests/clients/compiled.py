@@ -107,8 +107,8 @@ def plan() -> list[Act]:
         # Not repeated: a client token, which takes no key; a long Retry-After; a problem; a huge
         # Retry-After.
         *(acts.lose, full, acts.instead(500, b'{"errors": "down"}'), huge),
-        # A list that a proxy answers with an object of its own.
-        acts.instead(200, b"{}"),
+        # A list and a send that a proxy answers with an object of its own.
+        *(acts.instead(200, b"{}"), acts.instead(200, b"{}")),
         # A redirect, a page of a proxy, and a response of a later version.
         *(acts.instead(302, Location="/v1/me"), acts.instead(200, b"<html>")),
         acts.instead(200, _LATER),

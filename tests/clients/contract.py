@@ -103,6 +103,9 @@ class Operation:
     """A shape, or a file."""
     answer: str
     """The name of the shape of the response; empty: no content."""
+    has: str
+    """The first field that each answer has: the JSON of a proxy lacks the field. Empty: no content.
+    """
     item: str
     """The name of the shape of the items of a page; empty: the response is no page."""
     is_list: bool
@@ -169,6 +172,7 @@ class _Document:
             query=_query(found["operationId"], query),
             body=Kind("shape", _spelled(body.of)) if body and body.of else body,
             answer=_spelled(answer),
+            has=self._first_field(answer),
             item=item,
             is_list=bool(item) and "cursor" in {each.name for each in query},
             takes_key=any(each["name"] == "Idempotency-Key" for each in parameters),
@@ -189,6 +193,12 @@ class _Document:
             if status.startswith("2") and (content := response.get("content"))
         ]
         return _last(answers[-1]) if answers else ""
+
+    def _first_field(self, answer: str) -> str:
+        if not answer:
+            return ""
+        found = self._schemas[answer]
+        return next(str(each) for each in found["properties"] if each in found["required"])
 
     def _parameter(self, found: Schema) -> Field:
         said = found.get("description") or found["schema"].get("description", "")

@@ -127,6 +127,8 @@ def _call(operation: Operation) -> str:
         members.append("file: file, mediaType: mediaType" if is_file else "body: body")
     if operation.takes_key:
         members.append("takesKey: true")
+    if operation.has and not operation.item:
+        members.append(f'has: "{operation.has}"')
     if operation.has_own_key:
         members.append("hasOwnKey: body.IdempotencyKey != nil")
     return f"call{{{', '.join(members)}}}"

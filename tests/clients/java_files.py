@@ -176,6 +176,8 @@ def _call(operation: Operation) -> str:
         call += ".query(query)"
     if operation.body:
         call += ".file(file, mediaType)" if operation.body.name == "file" else ".body(body)"
+    if operation.has and not operation.item:
+        call += f'.has("{operation.has}")'
     return f"{call}.takesKey()" if operation.takes_key else call
 
 

@@ -3,6 +3,7 @@
 import { webCrypto } from "./crypto.ts";
 import { ConnectionError, NotifyError, ProblemError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
 import type { Failed } from "./errors.ts";
+import { FIRST_FIELDS } from "./schema.ts";
 import type { ProblemDetails } from "./schema.ts";
 import type { Checked, IfMatch, PostOptions } from "./options.ts";
 import { checked, idempotencyKey, retries, timeout } from "./options.ts";
@@ -196,6 +197,11 @@ function read(answer: Answer, call: Call, failed: Failed): unknown {
   const found = objectIn(answer.text);
   if (found === undefined) {
     const said = `${answer.status}, but the answer is no JSON object: look at url, and at proxies in front of it`;
+    throw new UnexpectedAnswerError(said, answer.status, failed);
+  }
+  const field = FIRST_FIELDS[call.operation];
+  if (call.answer !== "page" && field !== undefined && !(field in found)) {
+    const said = `${answer.status}, but the answer has no ${field}: look at url, and at proxies in front of it`;
     throw new UnexpectedAnswerError(said, answer.status, failed);
   }
   if (call.answer === "page" && !Array.isArray((found as { results?: unknown }).results)) {

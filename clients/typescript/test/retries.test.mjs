@@ -129,7 +129,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   });
 }
 
-for (const text of ["<html>Sign in to the Wi-Fi</html>", "", "null", "[]", '"yes"']) {
+for (const text of ["<html>Sign in to the Wi-Fi</html>", "", "null", "[]", '"yes"', "{}", '{"status": "ok"}']) {
   test(`a success that is ${text || "empty"} is no success`, async () => {
     const [notify] = await behind([answers(200, text)]);
     await assert.rejects(notify.notifications.create(mail("somebody")), { name: "UnexpectedAnswerError", status: 200 });

@@ -252,6 +252,8 @@ def test_a_success_of_another_server_is_no_success(
         lambda client: list(client.notifications.list()),
         lambda client: client.suppressions.export_csv(),
         lambda client: client.search(user_id="maria"),
+        lambda client: client.schedules.get(1),
+        lambda client: client.templates.get_tagged("welcome"),
     ]
     if status != 204:
         calls.append(lambda client: client.schedules.delete(1))

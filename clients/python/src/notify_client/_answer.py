@@ -62,7 +62,7 @@ class Answer:
         aware = at if at.tzinfo else at.replace(tzinfo=UTC)
         return max(0.0, aware.timestamp() - _timing.wall())
 
-    def value(self, call: Call, *, has: str = "") -> dict[str, Any]:
+    def value(self, call: Call, *, has: str) -> dict[str, Any]:
         """The JSON object of a success.
 
         Args:
@@ -76,8 +76,10 @@ class Answer:
             found = json.loads(self.body)
         except (ValueError, RecursionError):
             found = None
-        if not isinstance(found, dict) or (has and has not in found):
+        if not isinstance(found, dict):
             self.refuse("the answer is not of this API: check the base URL", call)
+        if has not in found:
+            self.refuse(f"the answer has no {has}: check the base URL, and proxies", call)
         return found
 
     def refuse(self, said: str, call: Call) -> NoReturn:

@@ -42,12 +42,12 @@ class AsyncAttributes:
 
     async def get(self, name: str) -> AttributeAnswer:
         """Return a definition."""
-        return await self._engine.value(_call.get(_call.path("attributes", name)))
+        return await self._engine.value(_call.get(_call.path("attributes", name)), has="name")
 
     async def define(self, name: str, **attribute: Unpack[AttributeRequest]) -> AttributeAnswer:
         """Define an attribute, or change the description; the kind never changes."""
         call = _call.write("PUT", _call.path("attributes", name), attribute)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="name")
 
 
 class AsyncTopics:
@@ -63,7 +63,7 @@ class AsyncTopics:
 
     async def get(self, topic: str) -> TopicSizeAnswer:
         """Return a topic with the number of subscribers."""
-        return await self._engine.value(_call.get(_call.path("topics", topic)))
+        return await self._engine.value(_call.get(_call.path("topics", topic)), has="topic")
 
     async def delete(self, topic: str) -> None:
         """Delete a topic with its subscriptions."""
@@ -88,7 +88,9 @@ class AsyncTopics:
     async def subscribe_many(self, topic: str, user_ids: builtins.list[str]) -> SubscribersChanged:
         """Subscribe up to 5,000 recipients; the answer has an error for each wrong user id."""
         target = _call.path("topics", topic, "subscribers")
-        return await self._engine.value(_call.write("PUT", target, {"user_ids": user_ids}))
+        return await self._engine.value(
+            _call.write("PUT", target, {"user_ids": user_ids}), has="changed"
+        )
 
     async def unsubscribe_many(
         self, topic: str, user_ids: builtins.list[str], *, idempotency_key: str | None = None
@@ -96,7 +98,7 @@ class AsyncTopics:
         """Unsubscribe up to 5,000 recipients."""
         target = _call.path("topics", topic, "subscribers", "delete")
         call = _call.post(target, {"user_ids": user_ids}, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="changed")
 
 
 class AsyncAudiences:
@@ -115,16 +117,16 @@ class AsyncAudiences:
     ) -> AudienceAnswer:
         """Save an audience expression under a name."""
         call = _call.post(_call.path("audiences"), audience, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def get(self, audience_id: int) -> AudienceAnswer:
         """Return a saved audience."""
-        return await self._engine.value(_call.get(_call.path("audiences", audience_id)))
+        return await self._engine.value(_call.get(_call.path("audiences", audience_id)), has="id")
 
     async def put(self, audience_id: int, **audience: Unpack[AudienceRequest]) -> AudienceAnswer:
         """Replace name, description and expression."""
         call = _call.write("PUT", _call.path("audiences", audience_id), audience)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def delete(self, audience_id: int) -> None:
         """Delete a saved audience that no other audience uses."""
@@ -133,7 +135,7 @@ class AsyncAudiences:
     async def estimate(self, audience: dict[str, Any]) -> EstimateAnswer:
         """Return the size of an audience, exact or from a sample."""
         target = _call.path("audiences", "estimate")
-        return await self._engine.value(_call.post(target, {"audience": audience}))
+        return await self._engine.value(_call.post(target, {"audience": audience}), has="count")
 
     def uploads(self, **query: Unpack[ListAudienceUploadsQuery]) -> AsyncPages[UploadAnswer]:
         """List uploads, newest first."""
@@ -154,11 +156,13 @@ class AsyncAudiences:
         """
         target = _call.path("audience-uploads") + _call.query({"name": name})
         call = _call.file(target, file, media_type=media_type, is_repeatable=False)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def get_upload(self, upload_id: int) -> UploadAnswer:
         """Return the state and the counts of an upload."""
-        return await self._engine.value(_call.get(_call.path("audience-uploads", upload_id)))
+        return await self._engine.value(
+            _call.get(_call.path("audience-uploads", upload_id)), has="id"
+        )
 
     async def delete_upload(self, upload_id: int) -> None:
         """Delete an upload."""
@@ -175,11 +179,13 @@ class AsyncAudiences:
         """Store the recipients of an audience as a fixed set, in the background."""
         target = _call.path("audience-snapshots")
         call = _call.post(target, snapshot, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def get_snapshot(self, snapshot_id: int) -> SnapshotAnswer:
         """Return the state and the size of a snapshot."""
-        return await self._engine.value(_call.get(_call.path("audience-snapshots", snapshot_id)))
+        return await self._engine.value(
+            _call.get(_call.path("audience-snapshots", snapshot_id)), has="id"
+        )
 
     async def delete_snapshot(self, snapshot_id: int) -> None:
         """Delete a snapshot."""

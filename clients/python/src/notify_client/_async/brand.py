@@ -22,7 +22,9 @@ class AsyncBrand:
 
     async def put(self, **brand: Unpack[BrandRequest]) -> BrandAnswer:
         """Replace the brand of the producer."""
-        return await self._engine.value(_call.write("PUT", _call.path("brand"), brand))
+        return await self._engine.value(
+            _call.write("PUT", _call.path("brand"), brand), has="is_own"
+        )
 
     async def delete(self) -> None:
         """Remove the brand of the producer, which then has that of the installation."""

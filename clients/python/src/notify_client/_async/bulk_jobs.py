@@ -29,12 +29,12 @@ class AsyncBulkJobs:
     ) -> BulkJobAnswer:
         """Send a message to an audience; returns at once, and the service works in jobs."""
         call = _call.post(_call.path("bulk-jobs"), job, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def dry_run(self, **job: Unpack[DryRunRequest]) -> DryRunAnswer:
         """Return the counts, some texts and the cost of a job, without sending."""
         return await self._engine.value(
-            _call.write("POST", _call.path("bulk-jobs", "dry-run"), job)
+            _call.write("POST", _call.path("bulk-jobs", "dry-run"), job), has="is_complete"
         )
 
     def list(self, **query: Unpack[ListBulkJobsQuery]) -> AsyncPages[BulkJobLine]:
@@ -43,7 +43,7 @@ class AsyncBulkJobs:
 
     async def get(self, bulk_job_id: str) -> BulkJobAnswer:
         """Return a bulk job with its progress."""
-        return await self._engine.value(_call.get(_call.path("bulk-jobs", bulk_job_id)))
+        return await self._engine.value(_call.get(_call.path("bulk-jobs", bulk_job_id)), has="id")
 
     async def pause(
         self,
@@ -55,7 +55,7 @@ class AsyncBulkJobs:
         """Pause a bulk job: within two seconds no further message is sent."""
         target = _call.path("bulk-jobs", bulk_job_id, "pause")
         return await self._engine.value(
-            _call.post(target, {**body}, idempotency_key=idempotency_key)
+            _call.post(target, {**body}, idempotency_key=idempotency_key), has="id"
         )
 
     async def resume(
@@ -63,7 +63,9 @@ class AsyncBulkJobs:
     ) -> BulkJobAnswer:
         """Resume a paused bulk job."""
         target = _call.path("bulk-jobs", bulk_job_id, "resume")
-        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="id"
+        )
 
     async def cancel(
         self,
@@ -75,5 +77,5 @@ class AsyncBulkJobs:
         """Cancel a bulk job; sent messages stay sent."""
         target = _call.path("bulk-jobs", bulk_job_id, "cancel")
         return await self._engine.value(
-            _call.post(target, {**body}, idempotency_key=idempotency_key)
+            _call.post(target, {**body}, idempotency_key=idempotency_key), has="id"
         )

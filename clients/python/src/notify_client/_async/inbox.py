@@ -35,30 +35,38 @@ class AsyncInbox:
 
     async def page(self, user_id: str, **query: Unpack[GetInboxQuery]) -> InboxAnswer:
         """Return a page with the counts and the version of the inbox."""
-        return await self._engine.value(_call.get(_call.path("inbox", user_id), query))
+        return await self._engine.value(
+            _call.get(_call.path("inbox", user_id), query), has="results"
+        )
 
     async def page_tagged(
         self, user_id: str, *, if_none_match: str | None = None, **query: Unpack[GetInboxQuery]
     ) -> Tagged[InboxAnswer] | None:
         """Return a page and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("inbox", user_id)
-        return await self._engine.read_tagged(_call.get(target, query, if_none_match=if_none_match))
+        return await self._engine.read_tagged(
+            _call.get(target, query, if_none_match=if_none_match), has="results"
+        )
 
     async def unread_count(self, user_id: str) -> InboxUnreadCount:
         """Return the counts of the inbox."""
-        return await self._engine.value(_call.get(_call.path("inbox", user_id, "unread-count")))
+        return await self._engine.value(
+            _call.get(_call.path("inbox", user_id, "unread-count")), has="unread"
+        )
 
     async def unread_count_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[InboxUnreadCount] | None:
         """Return the counts and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("inbox", user_id, "unread-count")
-        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="unread"
+        )
 
     async def changes(self, user_id: str, *, since: int) -> InboxChanges:
         """Return the changes since a version; with `reset` the first page is to be read again."""
         target = _call.path("inbox", user_id, "changes")
-        return await self._engine.value(_call.get(target, {"since": since}))
+        return await self._engine.value(_call.get(target, {"since": since}), has="version")
 
     async def mark_seen(self, user_id: str, message_id: str | UUID) -> InboxMarked:
         """Mark a message as seen: the message was on a screen."""
@@ -89,19 +97,19 @@ class AsyncInbox:
     ) -> InboxMarked:
         """Report the press of a button without a URL, and mark the message as read."""
         target = _call.path("inbox", user_id, message_id, "actions", action_id)
-        return await self._engine.value(_call.post(target, {}))
+        return await self._engine.value(_call.post(target, {}), has="counts")
 
     async def snooze(
         self, user_id: str, message_id: str | UUID, *, until: str | datetime
     ) -> InboxMarked:
         """Move a message to the tab `snoozed` until an instant, at most 30 days ahead."""
         target = _call.path("inbox", user_id, message_id, "snooze")
-        return await self._engine.value(_call.post(target, {"until": until}))
+        return await self._engine.value(_call.post(target, {"until": until}), has="counts")
 
     async def delete(self, user_id: str, message_id: str | UUID) -> InboxMarked:
         """Delete a message from the inbox for good."""
         target = _call.path("inbox", user_id, message_id)
-        return await self._engine.value(_call.write("DELETE", target))
+        return await self._engine.value(_call.write("DELETE", target), has="counts")
 
     async def mark_many_seen(
         self, user_id: str, message_ids: Iterable[str | UUID]
@@ -124,27 +132,29 @@ class AsyncInbox:
     async def mark_all_seen(self, user_id: str, **limits: Unpack[InboxAllRequest]) -> InboxMarked:
         """Mark all messages as seen; `limits` narrows them."""
         return await self._engine.value(
-            _call.post(_call.path("inbox", user_id, "seen-all"), limits)
+            _call.post(_call.path("inbox", user_id, "seen-all"), limits), has="counts"
         )
 
     async def mark_all_read(self, user_id: str, **limits: Unpack[InboxAllRequest]) -> InboxMarked:
         """Mark all messages as read; `limits` narrows them."""
         return await self._engine.value(
-            _call.post(_call.path("inbox", user_id, "read-all"), limits)
+            _call.post(_call.path("inbox", user_id, "read-all"), limits), has="counts"
         )
 
     async def archive_all(self, user_id: str, **limits: Unpack[InboxAllRequest]) -> InboxMarked:
         """Archive all messages of the tab `inbox`; `limits` narrows them."""
         return await self._engine.value(
-            _call.post(_call.path("inbox", user_id, "archive-all"), limits)
+            _call.post(_call.path("inbox", user_id, "archive-all"), limits), has="counts"
         )
 
     async def _mark(self, user_id: str, message_id: str | UUID, mark: str) -> InboxMarked:
         target = _call.path("inbox", user_id, message_id, mark)
-        return await self._engine.value(_call.post(target, {}))
+        return await self._engine.value(_call.post(target, {}), has="counts")
 
     async def _mark_many(
         self, user_id: str, message_ids: Iterable[str | UUID], mark: str
     ) -> InboxMessagesMarked:
         body = {"message_ids": [*message_ids]}
-        return await self._engine.value(_call.post(_call.path("inbox", user_id, mark), body))
+        return await self._engine.value(
+            _call.post(_call.path("inbox", user_id, mark), body), has="counts"
+        )

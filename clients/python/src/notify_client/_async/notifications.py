@@ -79,11 +79,13 @@ class AsyncNotifications:
             media_type: the type, such as `application/pdf`.
         """
         target = _call.path("attachments")
-        return await self._engine.value(_call.file(target, file, media_type=media_type))
+        return await self._engine.value(_call.file(target, file, media_type=media_type), has="id")
 
     async def get(self, notification_id: str | UUID) -> NotificationDetail:
         """Return a notification with deliveries, provider calls and timeline."""
-        return await self._engine.value(_call.get(_call.path("notifications", notification_id)))
+        return await self._engine.value(
+            _call.get(_call.path("notifications", notification_id)), has="notification_id"
+        )
 
     def list(self, **query: Unpack[ListNotificationsQuery]) -> AsyncPages[NotificationLine]:
         """List notifications of the key's producer, newest first."""
@@ -103,28 +105,34 @@ class AsyncNotifications:
     ) -> NotificationDetail:
         """Change the time of a scheduled notification."""
         target = _call.path("notifications", notification_id)
-        return await self._engine.value(_call.write("PATCH", target, time))
+        return await self._engine.value(_call.write("PATCH", target, time), has="notification_id")
 
     async def cancel(
         self, notification_id: str | UUID, *, idempotency_key: str | None = None
     ) -> NotificationCancelled:
         """Cancel unsent deliveries; the answer also lists the sent deliveries."""
         target = _call.path("notifications", notification_id, "cancel")
-        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="notification_id"
+        )
 
     async def withdraw(
         self, notification_id: str | UUID, *, idempotency_key: str | None = None
     ) -> NotificationWithdrawn:
         """Cancel unsent deliveries, and remove shown push messages from the devices."""
         target = _call.path("notifications", notification_id, "withdraw")
-        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="notification_id"
+        )
 
     async def cancel_many(
         self, *, idempotency_key: str | None = None, **wanted: Unpack[CancelRequest]
     ) -> CancelJobAnswer:
         """Start a job that cancels all matching notifications; see `cancel_jobs`."""
         target = _call.path("notifications", "cancel")
-        return await self._engine.value(_call.post(target, wanted, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, wanted, idempotency_key=idempotency_key), has="id"
+        )
 
 
 class AsyncSchedules:
@@ -139,7 +147,7 @@ class AsyncSchedules:
     ) -> ScheduleAnswer:
         """Create a schedule."""
         call = _call.post(_call.path("schedules"), schedule, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     def list(self, **query: Unpack[ListSchedulesQuery]) -> AsyncPages[ScheduleAnswer]:
         """List schedules of the key's producer."""
@@ -147,21 +155,25 @@ class AsyncSchedules:
 
     async def get(self, schedule_id: int) -> ScheduleAnswer:
         """A schedule."""
-        return await self._engine.value(_call.get(_call.path("schedules", schedule_id)))
+        return await self._engine.value(_call.get(_call.path("schedules", schedule_id)), has="id")
 
     async def get_tagged(
         self, schedule_id: int, *, if_none_match: str | None = None
     ) -> Tagged[ScheduleAnswer] | None:
         """Return a schedule and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("schedules", schedule_id)
-        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="id"
+        )
 
     async def change(
         self, schedule_id: int, *, if_match: str | None = None, **change: Unpack[ScheduleChange]
     ) -> ScheduleAnswer:
         """Change the given fields."""
         target = _call.path("schedules", schedule_id)
-        return await self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
+        return await self._engine.value(
+            _call.write("PATCH", target, change, if_match=if_match), has="id"
+        )
 
     async def delete(self, schedule_id: int, *, if_match: str | None = None) -> None:
         """Delete a schedule; created notifications stay."""

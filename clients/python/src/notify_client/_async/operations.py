@@ -38,14 +38,16 @@ class AsyncDeadLetters:
 
     async def get(self, letter_id: int) -> DeadLetterAnswer:
         """A dead letter."""
-        return await self._engine.value(_call.get(_call.path("dead-letters", letter_id)))
+        return await self._engine.value(_call.get(_call.path("dead-letters", letter_id)), has="id")
 
     async def discard(
         self, letter_id: int, *, idempotency_key: str | None = None
     ) -> DeadLetterAnswer:
         """Resolve a dead letter without a replay."""
         target = _call.path("dead-letters", letter_id, "discard")
-        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="id"
+        )
 
     async def replay(
         self, *, idempotency_key: str | None = None, **replay: Unpack[ReplayRequest]
@@ -53,7 +55,7 @@ class AsyncDeadLetters:
         """Replay the dead letters with the ids, or all dead letters that match the filters."""
         target = _call.path("dead-letters", "replay")
         call = _call.post(target, replay, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     def replay_jobs(self, **query: Unpack[ListReplayJobsQuery]) -> AsyncPages[ReplayJobAnswer]:
         """List replay jobs, newest first."""
@@ -61,7 +63,7 @@ class AsyncDeadLetters:
 
     async def replay_job(self, job_id: int) -> ReplayJobAnswer:
         """Return the progress of a replay job."""
-        return await self._engine.value(_call.get(_call.path("replay-jobs", job_id)))
+        return await self._engine.value(_call.get(_call.path("replay-jobs", job_id)), has="id")
 
 
 class AsyncAlerts:
@@ -85,13 +87,15 @@ class AsyncAlerts:
         """Acknowledge an alert for some minutes."""
         target = _call.path("alerts", alert_id, "acknowledge")
         return await self._engine.value(
-            _call.post(target, {**body}, idempotency_key=idempotency_key)
+            _call.post(target, {**body}, idempotency_key=idempotency_key), has="id"
         )
 
     async def resolve(self, alert_id: int, *, idempotency_key: str | None = None) -> AlertAnswer:
         """Close an alert."""
         target = _call.path("alerts", alert_id, "resolve")
-        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="id"
+        )
 
 
 class AsyncCancelJobs:
@@ -107,12 +111,14 @@ class AsyncCancelJobs:
 
     async def get(self, job_id: int) -> CancelJobAnswer:
         """Return the progress of a cancel job."""
-        return await self._engine.value(_call.get(_call.path("cancel-jobs", job_id)))
+        return await self._engine.value(_call.get(_call.path("cancel-jobs", job_id)), has="id")
 
     async def stop(self, job_id: int, *, idempotency_key: str | None = None) -> CancelJobAnswer:
         """Stop a cancel job; cancelled notifications stay cancelled."""
         target = _call.path("cancel-jobs", job_id, "stop")
-        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="id"
+        )
 
 
 class AsyncBudgets:
@@ -143,12 +149,14 @@ class AsyncSwitches:
     ) -> SwitchAnswer:
         """Set a switch: matching deliveries wait."""
         call = _call.post(_call.path("switches"), switch, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def get(self, switch_id: int) -> SwitchAnswer:
         """Return a switch; ended switches stay readable."""
-        return await self._engine.value(_call.get(_call.path("switches", switch_id)))
+        return await self._engine.value(_call.get(_call.path("switches", switch_id)), has="id")
 
     async def resume(self, switch_id: int) -> SwitchAnswer:
         """End the pause; a second call changes nothing."""
-        return await self._engine.value(_call.write("DELETE", _call.path("switches", switch_id)))
+        return await self._engine.value(
+            _call.write("DELETE", _call.path("switches", switch_id)), has="id"
+        )

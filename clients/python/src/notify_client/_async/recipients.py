@@ -59,18 +59,22 @@ class AsyncRecipients:
         """
         given = {"dry_run": dry_run or None, "partial": partial or None}
         target = _call.path("recipient-imports") + _call.query(given)
-        return await self._engine.value(_call.file(target, file, media_type=_call.CSV))
+        return await self._engine.value(
+            _call.file(target, file, media_type=_call.CSV), has="imported"
+        )
 
     async def get(self, user_id: str) -> RecipientAnswer:
         """Return a recipient with contacts."""
-        return await self._engine.value(_call.get(_call.path("recipients", user_id)))
+        return await self._engine.value(_call.get(_call.path("recipients", user_id)), has="user_id")
 
     async def get_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[RecipientAnswer] | None:
         """Return a recipient and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id)
-        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="user_id"
+        )
 
     async def put(
         self,
@@ -91,23 +95,25 @@ class AsyncRecipients:
         unwanted = "*" if only_create else None
         target = _call.path("recipients", user_id)
         call = _call.write("PUT", target, recipient, if_match=if_match, if_none_match=unwanted)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="user_id")
 
     async def change(
         self, user_id: str, *, if_match: str | None = None, **change: Unpack[RecipientChange]
     ) -> RecipientAnswer:
         """Change the given fields; given contacts are added."""
         target = _call.path("recipients", user_id)
-        return await self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
+        return await self._engine.value(
+            _call.write("PATCH", target, change, if_match=if_match), has="user_id"
+        )
 
     async def erase(self, user_id: str, *, if_match: str | None = None) -> ErasureJobAnswer:
         """Erase a recipient; the job also erases the recipient's notifications."""
         target = _call.path("recipients", user_id)
-        return await self._engine.value(_call.write("DELETE", target, if_match=if_match))
+        return await self._engine.value(_call.write("DELETE", target, if_match=if_match), has="id")
 
     async def erasure_job(self, job_id: int) -> ErasureJobAnswer:
         """Return the progress of an erasure job."""
-        return await self._engine.value(_call.get(_call.path("erasure-jobs", job_id)))
+        return await self._engine.value(_call.get(_call.path("erasure-jobs", job_id)), has="id")
 
     def changes(
         self, user_id: str, **query: Unpack[ListRecipientChangesQuery]
@@ -117,7 +123,9 @@ class AsyncRecipients:
 
     async def topics(self, user_id: str) -> RecipientTopics:
         """Return the names of the recipient's topics."""
-        return await self._engine.value(_call.get(_call.path("recipients", user_id, "topics")))
+        return await self._engine.value(
+            _call.get(_call.path("recipients", user_id, "topics")), has="topics"
+        )
 
     async def add_contact(
         self,
@@ -129,7 +137,7 @@ class AsyncRecipients:
         """Add an address."""
         target = _call.path("recipients", user_id, "contacts")
         call = _call.post(target, contact, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def remove_contact(self, user_id: str, contact_id: int) -> None:
         """Remove an address."""
@@ -139,7 +147,7 @@ class AsyncRecipients:
     async def signing_secrets(self, user_id: str, contact_id: int) -> SigningSecrets:
         """Return fingerprints of the signing secrets of a webhook contact."""
         target = _call.path("recipients", user_id, "contacts", contact_id, "signing-secrets")
-        return await self._engine.value(_call.get(target))
+        return await self._engine.value(_call.get(target), has="secrets")
 
     async def rotate_signing_secret(
         self,
@@ -163,7 +171,9 @@ class AsyncRecipients:
 
     async def web_push_key(self) -> str | None:
         """Return the VAPID public key of the service; None without web push."""
-        answer: WebPushKey = await self._engine.value(_call.get(_call.path("push", "web", "key")))
+        answer: WebPushKey = await self._engine.value(
+            _call.get(_call.path("push", "web", "key")), has="public_key"
+        )
         return answer["public_key"]
 
     async def revoke_client_tokens(self, user_id: str) -> None:
@@ -175,14 +185,16 @@ class AsyncRecipients:
         """Return the preferences of a recipient, with names in `language`."""
         target = _call.path("recipients", user_id, "preferences")
         query = {"language": language} if language else {}
-        return await self._engine.value(_call.get(target, query))
+        return await self._engine.value(_call.get(target, query), has="channels_off")
 
     async def preferences_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[PreferencesAnswer] | None:
         """Return preferences with the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id, "preferences")
-        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="channels_off"
+        )
 
     async def put_preferences(
         self,
@@ -194,14 +206,16 @@ class AsyncRecipients:
         """Replace the preferences; fields absent from the request get their defaults."""
         target = _call.path("recipients", user_id, "preferences")
         call = _call.write("PUT", target, preferences, if_match=if_match)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="channels_off")
 
     async def change_preferences(
         self, user_id: str, *, if_match: str | None = None, **change: Unpack[PreferencesRequest]
     ) -> PreferencesAnswer:
         """Change the given preferences."""
         target = _call.path("recipients", user_id, "preferences")
-        return await self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
+        return await self._engine.value(
+            _call.write("PATCH", target, change, if_match=if_match), has="channels_off"
+        )
 
 
 class AsyncSuppressions:
@@ -228,18 +242,20 @@ class AsyncSuppressions:
     ) -> SuppressionAnswer:
         """Suppress an address; returns the new or existing entry."""
         call = _call.post(_call.path("suppressions"), entry, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="id")
 
     async def import_csv(
         self, file: bytes, *, idempotency_key: str | None = None
     ) -> SuppressionsImported:
         """Suppress the addresses of a CSV file; the answer lists refused lines."""
         call = _call.post(_call.path("suppressions"), file, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="added")
 
     async def get(self, suppression_id: int) -> SuppressionAnswer:
         """An entry."""
-        return await self._engine.value(_call.get(_call.path("suppressions", suppression_id)))
+        return await self._engine.value(
+            _call.get(_call.path("suppressions", suppression_id)), has="id"
+        )
 
     async def undo(self, suppression_id: int, *, note: str | None = None) -> None:
         """Remove an entry."""

@@ -33,7 +33,7 @@ class AsyncSeries:
     ) -> SeriesAnswer:
         """Create a series with a draft of the first version."""
         call = _call.post(_call.path("series"), series, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="name")
 
     def list(self, **query: Unpack[ListSeriesQuery]) -> AsyncPages[SeriesAnswer]:
         """List series, newest first."""
@@ -41,12 +41,14 @@ class AsyncSeries:
 
     async def get(self, name: str) -> SeriesAnswer:
         """Return a series with its versions and the number of enrolments."""
-        return await self._engine.value(_call.get(_call.path("series", name)))
+        return await self._engine.value(_call.get(_call.path("series", name)), has="name")
 
     async def change(self, name: str, definition: Mapping[str, Any]) -> SeriesAnswer:
         """Replace the draft of a series; enrolled recipients stay on their version."""
         body = {"definition": definition}
-        return await self._engine.value(_call.write("PUT", _call.path("series", name), body))
+        return await self._engine.value(
+            _call.write("PUT", _call.path("series", name), body), has="name"
+        )
 
     async def publish(self, name: str, *, idempotency_key: str | None = None) -> SeriesAnswer:
         """Publish the draft as the version of new enrolments."""
@@ -86,18 +88,20 @@ class AsyncSeries:
     async def enrolment(self, name: str, enrolment_id: int) -> EnrolmentAnswer:
         """Return an enrolment with the results of its steps."""
         target = _call.path("series", name, "enrolments", enrolment_id)
-        return await self._engine.value(_call.get(target))
+        return await self._engine.value(_call.get(target), has="id")
 
     async def exit(
         self, name: str, enrolment_id: int, *, idempotency_key: str | None = None
     ) -> EnrolmentAnswer:
         """End an enrolment; sent messages stay sent."""
         target = _call.path("series", name, "enrolments", enrolment_id, "exit")
-        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="id"
+        )
 
     async def _act(self, name: str, action: str, key: str | None) -> SeriesAnswer:
         call = _call.post(_call.path("series", name, action), {}, idempotency_key=key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="name")
 
 
 class AsyncEvents:

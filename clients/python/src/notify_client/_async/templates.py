@@ -38,35 +38,41 @@ class AsyncTemplates:
     ) -> VersionAnswer:
         """Create a draft: the first or the next version of a template."""
         call = _call.post(_call.path("templates"), template, idempotency_key=idempotency_key)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="template_id")
 
     async def get(self, template_id: str) -> TemplateAnswer:
         """Return a template with the latest versions."""
-        return await self._engine.value(_call.get(_call.path("templates", template_id)))
+        return await self._engine.value(
+            _call.get(_call.path("templates", template_id)), has="template_id"
+        )
 
     async def get_tagged(
         self, template_id: str, *, if_none_match: str | None = None
     ) -> Tagged[TemplateAnswer] | None:
         """Return a template and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("templates", template_id)
-        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="template_id"
+        )
 
     async def version(self, template_id: str, version: int) -> VersionAnswer:
         """Return a version with the texts."""
         target = _call.path("templates", template_id, "versions", version)
-        return await self._engine.value(_call.get(target))
+        return await self._engine.value(_call.get(target), has="template_id")
 
     async def diff(
         self, template_id: str, *, old: int | None = None, new: int | None = None
     ) -> DiffAnswer:
         """Compare two versions; the service chooses an absent version."""
         target = _call.path("templates", template_id, "diff")
-        return await self._engine.value(_call.get(target, {"from": old, "to": new}))
+        return await self._engine.value(
+            _call.get(target, {"from": old, "to": new}), has="template_id"
+        )
 
     async def preview(self, template_id: str, **preview: Unpack[PreviewRequest]) -> PreviewAnswer:
         """Render a version for one channel and locale without a delivery."""
         target = _call.path("templates", template_id, "preview")
-        return await self._engine.value(_call.post(target, preview))
+        return await self._engine.value(_call.post(target, preview), has="url")
 
     async def publish(
         self,
@@ -80,7 +86,7 @@ class AsyncTemplates:
         target = _call.path("templates", template_id, "publish")
         body = {"version": version}
         call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="template_id")
 
     async def roll_back(
         self,
@@ -94,12 +100,12 @@ class AsyncTemplates:
         target = _call.path("templates", template_id, "rollback")
         body = {"version": version}
         call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
-        return await self._engine.value(call)
+        return await self._engine.value(call, has="template_id")
 
     async def files(self, template_id: str, *, version: int | None = None) -> FilesAnswer:
         """Return a version as files, by default the current version, else the newest draft."""
         target = _call.path("templates", template_id, "files")
-        return await self._engine.value(_call.get(target, {"version": version}))
+        return await self._engine.value(_call.get(target, {"version": version}), has="template_id")
 
     async def put_files(
         self, template_id: str, files: Mapping[str, str], *, note: str | None = None
@@ -107,4 +113,4 @@ class AsyncTemplates:
         """Store files as the newest draft, unless the newest version has this content already."""
         body = {"files": files} | ({} if note is None else {"note": note})
         target = _call.path("templates", template_id, "files")
-        return await self._engine.value(_call.write("PUT", target, body))
+        return await self._engine.value(_call.write("PUT", target, body), has="template_id")

@@ -42,14 +42,16 @@ class AsyncWebhookEndpoints:
 
     async def get(self, endpoint_id: int) -> WebhookEndpointAnswer:
         """An endpoint with its state."""
-        return await self._engine.value(_call.get(_call.path("webhook-endpoints", endpoint_id)))
+        return await self._engine.value(
+            _call.get(_call.path("webhook-endpoints", endpoint_id)), has="id"
+        )
 
     async def change(
         self, endpoint_id: int, **change: Unpack[WebhookEndpointChange]
     ) -> WebhookEndpointAnswer:
         """Change the given fields; `state` pauses, resumes and disables."""
         target = _call.path("webhook-endpoints", endpoint_id)
-        return await self._engine.value(_call.write("PATCH", target, change))
+        return await self._engine.value(_call.write("PATCH", target, change), has="id")
 
     async def delete(self, endpoint_id: int) -> None:
         """Delete an endpoint; waiting messages are not sent."""
@@ -77,7 +79,9 @@ class AsyncWebhookEndpoints:
     ) -> WebhookEndpointAnswer:
         """Send the messages of all changes since an instant again, with the same ids."""
         target = _call.path("webhook-endpoints", endpoint_id, "replay")
-        return await self._engine.value(_call.post(target, replay, idempotency_key=idempotency_key))
+        return await self._engine.value(
+            _call.post(target, replay, idempotency_key=idempotency_key), has="id"
+        )
 
     async def send_test(
         self, endpoint_id: int, *, idempotency_key: str | None = None

@@ -22,7 +22,7 @@ class Brand:
 
     def put(self, **brand: Unpack[BrandRequest]) -> BrandAnswer:
         """Replace the brand of the producer."""
-        return self._engine.value(_call.write("PUT", _call.path("brand"), brand))
+        return self._engine.value(_call.write("PUT", _call.path("brand"), brand), has="is_own")
 
     def delete(self) -> None:
         """Remove the brand of the producer, which then has that of the installation."""

@@ -53,8 +53,8 @@ class Engine:
                 wait = found
             _timing.sleep(wait)
 
-    def value(self, call: Call, *, has: str = "") -> Any:  # noqa: ANN401 - the calling method has the type
-        """Return the JSON of the answer. `has`: a field that the JSON must have.
+    def value(self, call: Call, *, has: str) -> Any:  # noqa: ANN401 - the calling method has the type
+        """Return the JSON of the answer. `has`: a field of each answer, which a proxy's JSON lacks.
 
         Raises:
             NotifyError: the call failed.
@@ -72,8 +72,8 @@ class Engine:
         if answer.status != NO_CONTENT:
             answer.refuse("the answer has a body: check the base URL", call)
 
-    def read_tagged(self, call: Call) -> Tagged[Any] | None:
-        """Return the JSON of the answer and the ETag; None after a 304.
+    def read_tagged(self, call: Call, *, has: str) -> Tagged[Any] | None:
+        """Return the JSON of the answer and the ETag; None after a 304. `has`: as of `value`.
 
         Raises:
             NotifyError: the call failed.
@@ -81,7 +81,7 @@ class Engine:
         answer = self.answer(call)
         if answer.status == NOT_MODIFIED:
             return None
-        return Tagged(answer.value(call), answer.headers.get("etag", ""))
+        return Tagged(answer.value(call, has=has), answer.headers.get("etag", ""))
 
 
 class Pages(Generic[T]):

@@ -79,11 +79,13 @@ class Notifications:
             media_type: the type, such as `application/pdf`.
         """
         target = _call.path("attachments")
-        return self._engine.value(_call.file(target, file, media_type=media_type))
+        return self._engine.value(_call.file(target, file, media_type=media_type), has="id")
 
     def get(self, notification_id: str | UUID) -> NotificationDetail:
         """Return a notification with deliveries, provider calls and timeline."""
-        return self._engine.value(_call.get(_call.path("notifications", notification_id)))
+        return self._engine.value(
+            _call.get(_call.path("notifications", notification_id)), has="notification_id"
+        )
 
     def list(self, **query: Unpack[ListNotificationsQuery]) -> Pages[NotificationLine]:
         """List notifications of the key's producer, newest first."""
@@ -103,28 +105,34 @@ class Notifications:
     ) -> NotificationDetail:
         """Change the time of a scheduled notification."""
         target = _call.path("notifications", notification_id)
-        return self._engine.value(_call.write("PATCH", target, time))
+        return self._engine.value(_call.write("PATCH", target, time), has="notification_id")
 
     def cancel(
         self, notification_id: str | UUID, *, idempotency_key: str | None = None
     ) -> NotificationCancelled:
         """Cancel unsent deliveries; the answer also lists the sent deliveries."""
         target = _call.path("notifications", notification_id, "cancel")
-        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="notification_id"
+        )
 
     def withdraw(
         self, notification_id: str | UUID, *, idempotency_key: str | None = None
     ) -> NotificationWithdrawn:
         """Cancel unsent deliveries, and remove shown push messages from the devices."""
         target = _call.path("notifications", notification_id, "withdraw")
-        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return self._engine.value(
+            _call.post(target, {}, idempotency_key=idempotency_key), has="notification_id"
+        )
 
     def cancel_many(
         self, *, idempotency_key: str | None = None, **wanted: Unpack[CancelRequest]
     ) -> CancelJobAnswer:
         """Start a job that cancels all matching notifications; see `cancel_jobs`."""
         target = _call.path("notifications", "cancel")
-        return self._engine.value(_call.post(target, wanted, idempotency_key=idempotency_key))
+        return self._engine.value(
+            _call.post(target, wanted, idempotency_key=idempotency_key), has="id"
+        )
 
 
 class Schedules:
@@ -139,7 +147,7 @@ class Schedules:
     ) -> ScheduleAnswer:
         """Create a schedule."""
         call = _call.post(_call.path("schedules"), schedule, idempotency_key=idempotency_key)
-        return self._engine.value(call)
+        return self._engine.value(call, has="id")
 
     def list(self, **query: Unpack[ListSchedulesQuery]) -> Pages[ScheduleAnswer]:
         """List schedules of the key's producer."""
@@ -147,21 +155,21 @@ class Schedules:
 
     def get(self, schedule_id: int) -> ScheduleAnswer:
         """A schedule."""
-        return self._engine.value(_call.get(_call.path("schedules", schedule_id)))
+        return self._engine.value(_call.get(_call.path("schedules", schedule_id)), has="id")
 
     def get_tagged(
         self, schedule_id: int, *, if_none_match: str | None = None
     ) -> Tagged[ScheduleAnswer] | None:
         """Return a schedule and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("schedules", schedule_id)
-        return self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return self._engine.read_tagged(_call.get(target, if_none_match=if_none_match), has="id")
 
     def change(
         self, schedule_id: int, *, if_match: str | None = None, **change: Unpack[ScheduleChange]
     ) -> ScheduleAnswer:
         """Change the given fields."""
         target = _call.path("schedules", schedule_id)
-        return self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
+        return self._engine.value(_call.write("PATCH", target, change, if_match=if_match), has="id")
 
     def delete(self, schedule_id: int, *, if_match: str | None = None) -> None:
         """Delete a schedule; created notifications stay."""

@@ -38,12 +38,12 @@ class DeadLetters:
 
     def get(self, letter_id: int) -> DeadLetterAnswer:
         """A dead letter."""
-        return self._engine.value(_call.get(_call.path("dead-letters", letter_id)))
+        return self._engine.value(_call.get(_call.path("dead-letters", letter_id)), has="id")
 
     def discard(self, letter_id: int, *, idempotency_key: str | None = None) -> DeadLetterAnswer:
         """Resolve a dead letter without a replay."""
         target = _call.path("dead-letters", letter_id, "discard")
-        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key), has="id")
 
     def replay(
         self, *, idempotency_key: str | None = None, **replay: Unpack[ReplayRequest]
@@ -51,7 +51,7 @@ class DeadLetters:
         """Replay the dead letters with the ids, or all dead letters that match the filters."""
         target = _call.path("dead-letters", "replay")
         call = _call.post(target, replay, idempotency_key=idempotency_key)
-        return self._engine.value(call)
+        return self._engine.value(call, has="id")
 
     def replay_jobs(self, **query: Unpack[ListReplayJobsQuery]) -> Pages[ReplayJobAnswer]:
         """List replay jobs, newest first."""
@@ -59,7 +59,7 @@ class DeadLetters:
 
     def replay_job(self, job_id: int) -> ReplayJobAnswer:
         """Return the progress of a replay job."""
-        return self._engine.value(_call.get(_call.path("replay-jobs", job_id)))
+        return self._engine.value(_call.get(_call.path("replay-jobs", job_id)), has="id")
 
 
 class Alerts:
@@ -82,12 +82,14 @@ class Alerts:
     ) -> AlertAnswer:
         """Acknowledge an alert for some minutes."""
         target = _call.path("alerts", alert_id, "acknowledge")
-        return self._engine.value(_call.post(target, {**body}, idempotency_key=idempotency_key))
+        return self._engine.value(
+            _call.post(target, {**body}, idempotency_key=idempotency_key), has="id"
+        )
 
     def resolve(self, alert_id: int, *, idempotency_key: str | None = None) -> AlertAnswer:
         """Close an alert."""
         target = _call.path("alerts", alert_id, "resolve")
-        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key), has="id")
 
 
 class CancelJobs:
@@ -103,12 +105,12 @@ class CancelJobs:
 
     def get(self, job_id: int) -> CancelJobAnswer:
         """Return the progress of a cancel job."""
-        return self._engine.value(_call.get(_call.path("cancel-jobs", job_id)))
+        return self._engine.value(_call.get(_call.path("cancel-jobs", job_id)), has="id")
 
     def stop(self, job_id: int, *, idempotency_key: str | None = None) -> CancelJobAnswer:
         """Stop a cancel job; cancelled notifications stay cancelled."""
         target = _call.path("cancel-jobs", job_id, "stop")
-        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key), has="id")
 
 
 class Budgets:
@@ -139,12 +141,14 @@ class Switches:
     ) -> SwitchAnswer:
         """Set a switch: matching deliveries wait."""
         call = _call.post(_call.path("switches"), switch, idempotency_key=idempotency_key)
-        return self._engine.value(call)
+        return self._engine.value(call, has="id")
 
     def get(self, switch_id: int) -> SwitchAnswer:
         """Return a switch; ended switches stay readable."""
-        return self._engine.value(_call.get(_call.path("switches", switch_id)))
+        return self._engine.value(_call.get(_call.path("switches", switch_id)), has="id")
 
     def resume(self, switch_id: int) -> SwitchAnswer:
         """End the pause; a second call changes nothing."""
-        return self._engine.value(_call.write("DELETE", _call.path("switches", switch_id)))
+        return self._engine.value(
+            _call.write("DELETE", _call.path("switches", switch_id)), has="id"
+        )

@@ -59,18 +59,20 @@ class Recipients:
         """
         given = {"dry_run": dry_run or None, "partial": partial or None}
         target = _call.path("recipient-imports") + _call.query(given)
-        return self._engine.value(_call.file(target, file, media_type=_call.CSV))
+        return self._engine.value(_call.file(target, file, media_type=_call.CSV), has="imported")
 
     def get(self, user_id: str) -> RecipientAnswer:
         """Return a recipient with contacts."""
-        return self._engine.value(_call.get(_call.path("recipients", user_id)))
+        return self._engine.value(_call.get(_call.path("recipients", user_id)), has="user_id")
 
     def get_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[RecipientAnswer] | None:
         """Return a recipient and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id)
-        return self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="user_id"
+        )
 
     def put(
         self,
@@ -91,23 +93,25 @@ class Recipients:
         unwanted = "*" if only_create else None
         target = _call.path("recipients", user_id)
         call = _call.write("PUT", target, recipient, if_match=if_match, if_none_match=unwanted)
-        return self._engine.value(call)
+        return self._engine.value(call, has="user_id")
 
     def change(
         self, user_id: str, *, if_match: str | None = None, **change: Unpack[RecipientChange]
     ) -> RecipientAnswer:
         """Change the given fields; given contacts are added."""
         target = _call.path("recipients", user_id)
-        return self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
+        return self._engine.value(
+            _call.write("PATCH", target, change, if_match=if_match), has="user_id"
+        )
 
     def erase(self, user_id: str, *, if_match: str | None = None) -> ErasureJobAnswer:
         """Erase a recipient; the job also erases the recipient's notifications."""
         target = _call.path("recipients", user_id)
-        return self._engine.value(_call.write("DELETE", target, if_match=if_match))
+        return self._engine.value(_call.write("DELETE", target, if_match=if_match), has="id")
 
     def erasure_job(self, job_id: int) -> ErasureJobAnswer:
         """Return the progress of an erasure job."""
-        return self._engine.value(_call.get(_call.path("erasure-jobs", job_id)))
+        return self._engine.value(_call.get(_call.path("erasure-jobs", job_id)), has="id")
 
     def changes(
         self, user_id: str, **query: Unpack[ListRecipientChangesQuery]
@@ -117,7 +121,9 @@ class Recipients:
 
     def topics(self, user_id: str) -> RecipientTopics:
         """Return the names of the recipient's topics."""
-        return self._engine.value(_call.get(_call.path("recipients", user_id, "topics")))
+        return self._engine.value(
+            _call.get(_call.path("recipients", user_id, "topics")), has="topics"
+        )
 
     def add_contact(
         self,
@@ -129,7 +135,7 @@ class Recipients:
         """Add an address."""
         target = _call.path("recipients", user_id, "contacts")
         call = _call.post(target, contact, idempotency_key=idempotency_key)
-        return self._engine.value(call)
+        return self._engine.value(call, has="id")
 
     def remove_contact(self, user_id: str, contact_id: int) -> None:
         """Remove an address."""
@@ -139,7 +145,7 @@ class Recipients:
     def signing_secrets(self, user_id: str, contact_id: int) -> SigningSecrets:
         """Return fingerprints of the signing secrets of a webhook contact."""
         target = _call.path("recipients", user_id, "contacts", contact_id, "signing-secrets")
-        return self._engine.value(_call.get(target))
+        return self._engine.value(_call.get(target), has="secrets")
 
     def rotate_signing_secret(
         self,
@@ -163,7 +169,9 @@ class Recipients:
 
     def web_push_key(self) -> str | None:
         """Return the VAPID public key of the service; None without web push."""
-        answer: WebPushKey = self._engine.value(_call.get(_call.path("push", "web", "key")))
+        answer: WebPushKey = self._engine.value(
+            _call.get(_call.path("push", "web", "key")), has="public_key"
+        )
         return answer["public_key"]
 
     def revoke_client_tokens(self, user_id: str) -> None:
@@ -175,14 +183,16 @@ class Recipients:
         """Return the preferences of a recipient, with names in `language`."""
         target = _call.path("recipients", user_id, "preferences")
         query = {"language": language} if language else {}
-        return self._engine.value(_call.get(target, query))
+        return self._engine.value(_call.get(target, query), has="channels_off")
 
     def preferences_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[PreferencesAnswer] | None:
         """Return preferences with the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id, "preferences")
-        return self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="channels_off"
+        )
 
     def put_preferences(
         self,
@@ -194,14 +204,16 @@ class Recipients:
         """Replace the preferences; fields absent from the request get their defaults."""
         target = _call.path("recipients", user_id, "preferences")
         call = _call.write("PUT", target, preferences, if_match=if_match)
-        return self._engine.value(call)
+        return self._engine.value(call, has="channels_off")
 
     def change_preferences(
         self, user_id: str, *, if_match: str | None = None, **change: Unpack[PreferencesRequest]
     ) -> PreferencesAnswer:
         """Change the given preferences."""
         target = _call.path("recipients", user_id, "preferences")
-        return self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
+        return self._engine.value(
+            _call.write("PATCH", target, change, if_match=if_match), has="channels_off"
+        )
 
 
 class Suppressions:
@@ -228,18 +240,18 @@ class Suppressions:
     ) -> SuppressionAnswer:
         """Suppress an address; returns the new or existing entry."""
         call = _call.post(_call.path("suppressions"), entry, idempotency_key=idempotency_key)
-        return self._engine.value(call)
+        return self._engine.value(call, has="id")
 
     def import_csv(
         self, file: bytes, *, idempotency_key: str | None = None
     ) -> SuppressionsImported:
         """Suppress the addresses of a CSV file; the answer lists refused lines."""
         call = _call.post(_call.path("suppressions"), file, idempotency_key=idempotency_key)
-        return self._engine.value(call)
+        return self._engine.value(call, has="added")
 
     def get(self, suppression_id: int) -> SuppressionAnswer:
         """An entry."""
-        return self._engine.value(_call.get(_call.path("suppressions", suppression_id)))
+        return self._engine.value(_call.get(_call.path("suppressions", suppression_id)), has="id")
 
     def undo(self, suppression_id: int, *, note: str | None = None) -> None:
         """Remove an entry."""

@@ -38,35 +38,39 @@ class Templates:
     ) -> VersionAnswer:
         """Create a draft: the first or the next version of a template."""
         call = _call.post(_call.path("templates"), template, idempotency_key=idempotency_key)
-        return self._engine.value(call)
+        return self._engine.value(call, has="template_id")
 
     def get(self, template_id: str) -> TemplateAnswer:
         """Return a template with the latest versions."""
-        return self._engine.value(_call.get(_call.path("templates", template_id)))
+        return self._engine.value(
+            _call.get(_call.path("templates", template_id)), has="template_id"
+        )
 
     def get_tagged(
         self, template_id: str, *, if_none_match: str | None = None
     ) -> Tagged[TemplateAnswer] | None:
         """Return a template and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("templates", template_id)
-        return self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+        return self._engine.read_tagged(
+            _call.get(target, if_none_match=if_none_match), has="template_id"
+        )
 
     def version(self, template_id: str, version: int) -> VersionAnswer:
         """Return a version with the texts."""
         target = _call.path("templates", template_id, "versions", version)
-        return self._engine.value(_call.get(target))
+        return self._engine.value(_call.get(target), has="template_id")
 
     def diff(
         self, template_id: str, *, old: int | None = None, new: int | None = None
     ) -> DiffAnswer:
         """Compare two versions; the service chooses an absent version."""
         target = _call.path("templates", template_id, "diff")
-        return self._engine.value(_call.get(target, {"from": old, "to": new}))
+        return self._engine.value(_call.get(target, {"from": old, "to": new}), has="template_id")
 
     def preview(self, template_id: str, **preview: Unpack[PreviewRequest]) -> PreviewAnswer:
         """Render a version for one channel and locale without a delivery."""
         target = _call.path("templates", template_id, "preview")
-        return self._engine.value(_call.post(target, preview))
+        return self._engine.value(_call.post(target, preview), has="url")
 
     def publish(
         self,
@@ -80,7 +84,7 @@ class Templates:
         target = _call.path("templates", template_id, "publish")
         body = {"version": version}
         call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
-        return self._engine.value(call)
+        return self._engine.value(call, has="template_id")
 
     def roll_back(
         self,
@@ -94,12 +98,12 @@ class Templates:
         target = _call.path("templates", template_id, "rollback")
         body = {"version": version}
         call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
-        return self._engine.value(call)
+        return self._engine.value(call, has="template_id")
 
     def files(self, template_id: str, *, version: int | None = None) -> FilesAnswer:
         """Return a version as files, by default the current version, else the newest draft."""
         target = _call.path("templates", template_id, "files")
-        return self._engine.value(_call.get(target, {"version": version}))
+        return self._engine.value(_call.get(target, {"version": version}), has="template_id")
 
     def put_files(
         self, template_id: str, files: Mapping[str, str], *, note: str | None = None
@@ -107,4 +111,4 @@ class Templates:
         """Store files as the newest draft, unless the newest version has this content already."""
         body = {"files": files} | ({} if note is None else {"note": note})
         target = _call.path("templates", template_id, "files")
-        return self._engine.value(_call.write("PUT", target, body))
+        return self._engine.value(_call.write("PUT", target, body), has="template_id")

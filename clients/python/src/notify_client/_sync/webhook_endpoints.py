@@ -42,14 +42,14 @@ class WebhookEndpoints:
 
     def get(self, endpoint_id: int) -> WebhookEndpointAnswer:
         """An endpoint with its state."""
-        return self._engine.value(_call.get(_call.path("webhook-endpoints", endpoint_id)))
+        return self._engine.value(_call.get(_call.path("webhook-endpoints", endpoint_id)), has="id")
 
     def change(
         self, endpoint_id: int, **change: Unpack[WebhookEndpointChange]
     ) -> WebhookEndpointAnswer:
         """Change the given fields; `state` pauses, resumes and disables."""
         target = _call.path("webhook-endpoints", endpoint_id)
-        return self._engine.value(_call.write("PATCH", target, change))
+        return self._engine.value(_call.write("PATCH", target, change), has="id")
 
     def delete(self, endpoint_id: int) -> None:
         """Delete an endpoint; waiting messages are not sent."""
@@ -77,7 +77,9 @@ class WebhookEndpoints:
     ) -> WebhookEndpointAnswer:
         """Send the messages of all changes since an instant again, with the same ids."""
         target = _call.path("webhook-endpoints", endpoint_id, "replay")
-        return self._engine.value(_call.post(target, replay, idempotency_key=idempotency_key))
+        return self._engine.value(
+            _call.post(target, replay, idempotency_key=idempotency_key), has="id"
+        )
 
     def send_test(self, endpoint_id: int, *, idempotency_key: str | None = None) -> WebhookTestSent:
         """Send a test event."""

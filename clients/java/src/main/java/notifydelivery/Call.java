@@ -15,6 +15,7 @@ final class Call {
     private Map<String, Object> query = Map.of();
     byte[] body = new byte[0];
     String mediaType;
+    String has = "";
     boolean takesKey;
     boolean hasOwnKey;
 
@@ -49,6 +50,12 @@ final class Call {
     Call file(byte[] content, String type) {
         mediaType = type;
         body = content.clone();
+        return this;
+    }
+
+    /** Names a field of each answer, which the object of a proxy lacks. */
+    Call has(String field) {
+        has = field;
         return this;
     }
 

@@ -35,7 +35,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code operations:write} and a live key.
      */
     public AlertAnswer acknowledgeAlert(long alertId, AlertAcknowledgement body, Option... options) {
-        return value(new Call("POST /v1/alerts/{alert_id}/acknowledge", alertId).body(body).takesKey(), AlertAnswer::new, options);
+        return value(new Call("POST /v1/alerts/{alert_id}/acknowledge", alertId).body(body).has("id").takesKey(), AlertAnswer::new, options);
     }
 
     /**
@@ -52,7 +52,7 @@ public abstract class Operations extends Transport {
      * Idempotency-Key: resolve-91}
      */
     public AlertAnswer resolveAlert(long alertId, Option... options) {
-        return value(new Call("POST /v1/alerts/{alert_id}/resolve", alertId).takesKey(), AlertAnswer::new, options);
+        return value(new Call("POST /v1/alerts/{alert_id}/resolve", alertId).has("id").takesKey(), AlertAnswer::new, options);
     }
 
     /**
@@ -75,7 +75,7 @@ public abstract class Operations extends Transport {
      * /v1/analytics?metric=failed&by=channel&by=reason&format=csv}
      */
     public AnalyticsAnswer getAnalytics(GetAnalyticsQuery query, Option... options) {
-        return value(new Call("GET /v1/analytics").query(query), AnalyticsAnswer::new, options);
+        return value(new Call("GET /v1/analytics").query(query).has("metric"), AnalyticsAnswer::new, options);
     }
 
     /**
@@ -94,7 +94,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code notifications:write}.
      */
     public AttachmentAnswer uploadAttachment(byte[] file, String mediaType, Option... options) {
-        return value(new Call("POST /v1/attachments").file(file, mediaType), AttachmentAnswer::new, options);
+        return value(new Call("POST /v1/attachments").file(file, mediaType).has("id"), AttachmentAnswer::new, options);
     }
 
     /**
@@ -122,7 +122,7 @@ public abstract class Operations extends Transport {
      * - A list of texts: {@code GET /v1/attributes/interests}
      */
     public AttributeAnswer getAttribute(String name, Option... options) {
-        return value(new Call("GET /v1/attributes/{name}", name), AttributeAnswer::new, options);
+        return value(new Call("GET /v1/attributes/{name}", name).has("name"), AttributeAnswer::new, options);
     }
 
     /**
@@ -134,7 +134,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code recipients:write} and a live key.
      */
     public AttributeAnswer defineAttribute(String name, AttributeRequest body, Option... options) {
-        return value(new Call("PUT /v1/attributes/{name}", name).body(body), AttributeAnswer::new, options);
+        return value(new Call("PUT /v1/attributes/{name}", name).body(body).has("name"), AttributeAnswer::new, options);
     }
 
     /**
@@ -159,7 +159,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public SnapshotAnswer takeAudienceSnapshot(SnapshotRequest body, Option... options) {
-        return value(new Call("POST /v1/audience-snapshots").body(body).takesKey(), SnapshotAnswer::new, options);
+        return value(new Call("POST /v1/audience-snapshots").body(body).has("id").takesKey(), SnapshotAnswer::new, options);
     }
 
     /**
@@ -173,7 +173,7 @@ public abstract class Operations extends Transport {
      * - Another snapshot: {@code GET /v1/audience-snapshots/176}
      */
     public SnapshotAnswer getAudienceSnapshot(long snapshotId, Option... options) {
-        return value(new Call("GET /v1/audience-snapshots/{snapshot_id}", snapshotId), SnapshotAnswer::new, options);
+        return value(new Call("GET /v1/audience-snapshots/{snapshot_id}", snapshotId).has("id"), SnapshotAnswer::new, options);
     }
 
     /**
@@ -214,7 +214,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public UploadAnswer uploadAudience(UploadAudienceQuery query, byte[] file, String mediaType, Option... options) {
-        return value(new Call("POST /v1/audience-uploads").query(query).file(file, mediaType), UploadAnswer::new, options);
+        return value(new Call("POST /v1/audience-uploads").query(query).file(file, mediaType).has("id"), UploadAnswer::new, options);
     }
 
     /**
@@ -228,7 +228,7 @@ public abstract class Operations extends Transport {
      * - Another upload: {@code GET /v1/audience-uploads/175}
      */
     public UploadAnswer getAudienceUpload(long uploadId, Option... options) {
-        return value(new Call("GET /v1/audience-uploads/{upload_id}", uploadId), UploadAnswer::new, options);
+        return value(new Call("GET /v1/audience-uploads/{upload_id}", uploadId).has("id"), UploadAnswer::new, options);
     }
 
     /**
@@ -266,7 +266,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public AudienceAnswer createAudience(AudienceRequest body, Option... options) {
-        return value(new Call("POST /v1/audiences").body(body).takesKey(), AudienceAnswer::new, options);
+        return value(new Call("POST /v1/audiences").body(body).has("id").takesKey(), AudienceAnswer::new, options);
     }
 
     /**
@@ -280,7 +280,7 @@ public abstract class Operations extends Transport {
      * - Another saved audience: {@code GET /v1/audiences/174}
      */
     public AudienceAnswer getAudience(long audienceId, Option... options) {
-        return value(new Call("GET /v1/audiences/{audience_id}", audienceId), AudienceAnswer::new, options);
+        return value(new Call("GET /v1/audiences/{audience_id}", audienceId).has("id"), AudienceAnswer::new, options);
     }
 
     /**
@@ -292,7 +292,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public AudienceAnswer putAudience(long audienceId, AudienceRequest body, Option... options) {
-        return value(new Call("PUT /v1/audiences/{audience_id}", audienceId).body(body), AudienceAnswer::new, options);
+        return value(new Call("PUT /v1/audiences/{audience_id}", audienceId).body(body).has("id"), AudienceAnswer::new, options);
     }
 
     /**
@@ -315,7 +315,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:read}.
      */
     public EstimateAnswer estimateAudience(EstimateRequest body, Option... options) {
-        return value(new Call("POST /v1/audiences/estimate").body(body).takesKey(), EstimateAnswer::new, options);
+        return value(new Call("POST /v1/audiences/estimate").body(body).has("count").takesKey(), EstimateAnswer::new, options);
     }
 
     /**
@@ -329,7 +329,7 @@ public abstract class Operations extends Transport {
      * - The same brand with a test key: {@code GET /v1/brand}
      */
     public BrandAnswer getBrand(Option... options) {
-        return value(new Call("GET /v1/brand"), BrandAnswer::new, options);
+        return value(new Call("GET /v1/brand").has("is_own"), BrandAnswer::new, options);
     }
 
     /**
@@ -340,7 +340,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code brands:write} and a live key.
      */
     public BrandAnswer putBrand(BrandRequest body, Option... options) {
-        return value(new Call("PUT /v1/brand").body(body), BrandAnswer::new, options);
+        return value(new Call("PUT /v1/brand").body(body).has("is_own"), BrandAnswer::new, options);
     }
 
     /**
@@ -397,7 +397,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public BulkJobAnswer createBulkJob(BulkJobRequest body, Option... options) {
-        return value(new Call("POST /v1/bulk-jobs").body(body).takesKey(), BulkJobAnswer::new, options);
+        return value(new Call("POST /v1/bulk-jobs").body(body).has("id").takesKey(), BulkJobAnswer::new, options);
     }
 
     /**
@@ -413,7 +413,7 @@ public abstract class Operations extends Transport {
      * - The result of an A/B test: {@code GET /v1/bulk-jobs/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b70}
      */
     public BulkJobAnswer getBulkJob(String bulkJobId, Option... options) {
-        return value(new Call("GET /v1/bulk-jobs/{bulk_job_id}", bulkJobId), BulkJobAnswer::new, options);
+        return value(new Call("GET /v1/bulk-jobs/{bulk_job_id}", bulkJobId).has("id"), BulkJobAnswer::new, options);
     }
 
     /**
@@ -424,7 +424,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public BulkJobAnswer cancelBulkJob(String bulkJobId, BulkJobChange body, Option... options) {
-        return value(new Call("POST /v1/bulk-jobs/{bulk_job_id}/cancel", bulkJobId).body(body).takesKey(), BulkJobAnswer::new, options);
+        return value(new Call("POST /v1/bulk-jobs/{bulk_job_id}/cancel", bulkJobId).body(body).has("id").takesKey(), BulkJobAnswer::new, options);
     }
 
     /**
@@ -436,7 +436,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public BulkJobAnswer pauseBulkJob(String bulkJobId, BulkJobChange body, Option... options) {
-        return value(new Call("POST /v1/bulk-jobs/{bulk_job_id}/pause", bulkJobId).body(body).takesKey(), BulkJobAnswer::new, options);
+        return value(new Call("POST /v1/bulk-jobs/{bulk_job_id}/pause", bulkJobId).body(body).has("id").takesKey(), BulkJobAnswer::new, options);
     }
 
     /**
@@ -451,7 +451,7 @@ public abstract class Operations extends Transport {
      * Idempotency-Key: resume-menu-48}
      */
     public BulkJobAnswer resumeBulkJob(String bulkJobId, Option... options) {
-        return value(new Call("POST /v1/bulk-jobs/{bulk_job_id}/resume", bulkJobId).takesKey(), BulkJobAnswer::new, options);
+        return value(new Call("POST /v1/bulk-jobs/{bulk_job_id}/resume", bulkJobId).has("id").takesKey(), BulkJobAnswer::new, options);
     }
 
     /**
@@ -463,7 +463,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public DryRunAnswer tryBulkJob(DryRunRequest body, Option... options) {
-        return value(new Call("POST /v1/bulk-jobs/dry-run").body(body), DryRunAnswer::new, options);
+        return value(new Call("POST /v1/bulk-jobs/dry-run").body(body).has("is_complete"), DryRunAnswer::new, options);
     }
 
     /**
@@ -491,7 +491,7 @@ public abstract class Operations extends Transport {
      * - A stopped job: {@code GET /v1/cancel-jobs/88}
      */
     public CancelJobAnswer getCancelJob(long jobId, Option... options) {
-        return value(new Call("GET /v1/cancel-jobs/{job_id}", jobId), CancelJobAnswer::new, options);
+        return value(new Call("GET /v1/cancel-jobs/{job_id}", jobId).has("id"), CancelJobAnswer::new, options);
     }
 
     /**
@@ -508,7 +508,7 @@ public abstract class Operations extends Transport {
      * Idempotency-Key: stop-87}
      */
     public CancelJobAnswer stopCancelJob(long jobId, Option... options) {
-        return value(new Call("POST /v1/cancel-jobs/{job_id}/stop", jobId).takesKey(), CancelJobAnswer::new, options);
+        return value(new Call("POST /v1/cancel-jobs/{job_id}/stop", jobId).has("id").takesKey(), CancelJobAnswer::new, options);
     }
 
     /**
@@ -527,7 +527,7 @@ public abstract class Operations extends Transport {
      * /v1/costs?by=bulk_job&format=csv}
      */
     public CostsAnswer getCosts(GetCostsQuery query, Option... options) {
-        return value(new Call("GET /v1/costs").query(query), CostsAnswer::new, options);
+        return value(new Call("GET /v1/costs").query(query).has("month"), CostsAnswer::new, options);
     }
 
     /**
@@ -558,7 +558,7 @@ public abstract class Operations extends Transport {
      * - A discarded dead letter: {@code GET /v1/dead-letters/72}
      */
     public DeadLetterAnswer getDeadLetter(long letterId, Option... options) {
-        return value(new Call("GET /v1/dead-letters/{letter_id}", letterId), DeadLetterAnswer::new, options);
+        return value(new Call("GET /v1/dead-letters/{letter_id}", letterId).has("id"), DeadLetterAnswer::new, options);
     }
 
     /**
@@ -575,7 +575,7 @@ public abstract class Operations extends Transport {
      * Idempotency-Key: discard-71}
      */
     public DeadLetterAnswer discardDeadLetter(long letterId, Option... options) {
-        return value(new Call("POST /v1/dead-letters/{letter_id}/discard", letterId).takesKey(), DeadLetterAnswer::new, options);
+        return value(new Call("POST /v1/dead-letters/{letter_id}/discard", letterId).has("id").takesKey(), DeadLetterAnswer::new, options);
     }
 
     /**
@@ -587,7 +587,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code operations:write}.
      */
     public ReplayJobAnswer replayDeadLetters(ReplayRequest body, Option... options) {
-        return value(new Call("POST /v1/dead-letters/replay").body(body).takesKey(), ReplayJobAnswer::new, options);
+        return value(new Call("POST /v1/dead-letters/replay").body(body).has("id").takesKey(), ReplayJobAnswer::new, options);
     }
 
     /**
@@ -601,7 +601,7 @@ public abstract class Operations extends Transport {
      * - A finished job: {@code GET /v1/erasure-jobs/32}
      */
     public ErasureJobAnswer getErasureJob(long jobId, Option... options) {
-        return value(new Call("GET /v1/erasure-jobs/{job_id}", jobId), ErasureJobAnswer::new, options);
+        return value(new Call("GET /v1/erasure-jobs/{job_id}", jobId).has("id"), ErasureJobAnswer::new, options);
     }
 
     /**
@@ -613,7 +613,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code events:write}.
      */
     public EventResults createEvents(EventsRequest body, Option... options) {
-        return value(new Call("POST /v1/events").body(body).takesKey(), EventResults::new, options);
+        return value(new Call("POST /v1/events").body(body).has("results").takesKey(), EventResults::new, options);
     }
 
     /**
@@ -637,7 +637,7 @@ public abstract class Operations extends Transport {
      * "0f2c6d8e4b1a9375c0d2e4f6"}
      */
     public InboxAnswer getInbox(String userId, GetInboxQuery query, Option... options) {
-        return value(new Call("GET /v1/inbox/{user_id}", userId).query(query), InboxAnswer::new, options);
+        return value(new Call("GET /v1/inbox/{user_id}", userId).query(query).has("results"), InboxAnswer::new, options);
     }
 
     /**
@@ -655,7 +655,7 @@ public abstract class Operations extends Transport {
      * - Another message: {@code DELETE /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61}
      */
     public InboxMarked deleteMessage(String userId, String messageId, Option... options) {
-        return value(new Call("DELETE /v1/inbox/{user_id}/{message_id}", userId, messageId), InboxMarked::new, options);
+        return value(new Call("DELETE /v1/inbox/{user_id}/{message_id}", userId, messageId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -675,7 +675,7 @@ public abstract class Operations extends Transport {
      * /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/actions/decline}
      */
     public InboxMarked recordMessageAction(String userId, String messageId, String actionId, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}", userId, messageId, actionId), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}", userId, messageId, actionId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -692,7 +692,7 @@ public abstract class Operations extends Transport {
      * /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/archive}
      */
     public InboxMarked archiveMessage(String userId, String messageId, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/archive", userId, messageId), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/archive", userId, messageId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -709,7 +709,7 @@ public abstract class Operations extends Transport {
      * - Another message: {@code POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/read}
      */
     public InboxMarked markMessageRead(String userId, String messageId, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/read", userId, messageId), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/read", userId, messageId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -725,7 +725,7 @@ public abstract class Operations extends Transport {
      * - Another message: {@code POST /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/seen}
      */
     public InboxMarked markMessageSeen(String userId, String messageId, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/seen", userId, messageId), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/seen", userId, messageId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -738,7 +738,7 @@ public abstract class Operations extends Transport {
      * inbox:write}.
      */
     public InboxMarked snoozeMessage(String userId, String messageId, SnoozeRequest body, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/snooze", userId, messageId).body(body), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/snooze", userId, messageId).body(body).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -755,7 +755,7 @@ public abstract class Operations extends Transport {
      * /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/unarchive}
      */
     public InboxMarked unarchiveMessage(String userId, String messageId, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/unarchive", userId, messageId), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/unarchive", userId, messageId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -773,7 +773,7 @@ public abstract class Operations extends Transport {
      * /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/unread}
      */
     public InboxMarked markMessageUnread(String userId, String messageId, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/unread", userId, messageId), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/unread", userId, messageId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -790,7 +790,7 @@ public abstract class Operations extends Transport {
      * /v1/inbox/u_789012/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61/unsnooze}
      */
     public InboxMarked unsnoozeMessage(String userId, String messageId, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/unsnooze", userId, messageId), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/{message_id}/unsnooze", userId, messageId).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -801,7 +801,7 @@ public abstract class Operations extends Transport {
      * inbox:write}.
      */
     public InboxMessagesMarked archiveMessages(String userId, InboxMessagesRequest body, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/archive", userId).body(body), InboxMessagesMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/archive", userId).body(body).has("counts"), InboxMessagesMarked::new, options);
     }
 
     /**
@@ -811,7 +811,7 @@ public abstract class Operations extends Transport {
      * inbox:write}.
      */
     public InboxMarked archiveAllMessages(String userId, InboxAllRequest body, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/archive-all", userId).body(body), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/archive-all", userId).body(body).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -831,7 +831,7 @@ public abstract class Operations extends Transport {
      * /v1/inbox/u_789012/changes?since=0}
      */
     public InboxChanges listInboxChanges(String userId, ListInboxChangesQuery query, Option... options) {
-        return value(new Call("GET /v1/inbox/{user_id}/changes", userId).query(query), InboxChanges::new, options);
+        return value(new Call("GET /v1/inbox/{user_id}/changes", userId).query(query).has("version"), InboxChanges::new, options);
     }
 
     /**
@@ -841,7 +841,7 @@ public abstract class Operations extends Transport {
      * inbox:write}.
      */
     public InboxMessagesMarked markMessagesRead(String userId, InboxMessagesRequest body, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/read", userId).body(body), InboxMessagesMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/read", userId).body(body).has("counts"), InboxMessagesMarked::new, options);
     }
 
     /**
@@ -852,7 +852,7 @@ public abstract class Operations extends Transport {
      * inbox:write}.
      */
     public InboxMarked markAllMessagesRead(String userId, InboxAllRequest body, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/read-all", userId).body(body), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/read-all", userId).body(body).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -862,7 +862,7 @@ public abstract class Operations extends Transport {
      * inbox:write}.
      */
     public InboxMessagesMarked markMessagesSeen(String userId, InboxMessagesRequest body, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/seen", userId).body(body), InboxMessagesMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/seen", userId).body(body).has("counts"), InboxMessagesMarked::new, options);
     }
 
     /**
@@ -873,7 +873,7 @@ public abstract class Operations extends Transport {
      * inbox:write}.
      */
     public InboxMarked markAllMessagesSeen(String userId, InboxAllRequest body, Option... options) {
-        return value(new Call("POST /v1/inbox/{user_id}/seen-all", userId).body(body), InboxMarked::new, options);
+        return value(new Call("POST /v1/inbox/{user_id}/seen-all", userId).body(body).has("counts"), InboxMarked::new, options);
     }
 
     /**
@@ -889,7 +889,7 @@ public abstract class Operations extends Transport {
      * "0f2c6d8e4b1a9375c0d2e4f6"}
      */
     public InboxUnreadCount getInboxUnreadCount(String userId, Option... options) {
-        return value(new Call("GET /v1/inbox/{user_id}/unread-count", userId), InboxUnreadCount::new, options);
+        return value(new Call("GET /v1/inbox/{user_id}/unread-count", userId).has("unread"), InboxUnreadCount::new, options);
     }
 
     /**
@@ -900,7 +900,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code keys:rotate}.
      */
     public KeyRotated rotateKey(RotateRequest body, Option... options) {
-        return value(new Call("POST /v1/keys/rotate").body(body).takesKey(), KeyRotated::new, options);
+        return value(new Call("POST /v1/keys/rotate").body(body).has("key").takesKey(), KeyRotated::new, options);
     }
 
     /**
@@ -916,7 +916,7 @@ public abstract class Operations extends Transport {
      * - With a test key: {@code GET /v1/me}
      */
     public MeAnswer getMe(Option... options) {
-        return value(new Call("GET /v1/me"), MeAnswer::new, options);
+        return value(new Call("GET /v1/me").has("producer"), MeAnswer::new, options);
     }
 
     /**
@@ -957,7 +957,7 @@ public abstract class Operations extends Transport {
      * {@code to} also requires the scope {@code notifications:to}.
      */
     public NotificationAccepted createNotification(NotificationRequest body, Option... options) {
-        return value(new Call("POST /v1/notifications").body(body).takesKey(), NotificationAccepted::new, options);
+        return value(new Call("POST /v1/notifications").body(body).has("notification_id").takesKey(), NotificationAccepted::new, options);
     }
 
     /**
@@ -972,7 +972,7 @@ public abstract class Operations extends Transport {
      * /v1/notifications/0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b43}
      */
     public NotificationDetail getNotification(String notificationId, Option... options) {
-        return value(new Call("GET /v1/notifications/{notification_id}", notificationId), NotificationDetail::new, options);
+        return value(new Call("GET /v1/notifications/{notification_id}", notificationId).has("notification_id"), NotificationDetail::new, options);
     }
 
     /**
@@ -983,7 +983,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code notifications:write}.
      */
     public NotificationDetail rescheduleNotification(String notificationId, RescheduleRequest body, Option... options) {
-        return value(new Call("PATCH /v1/notifications/{notification_id}", notificationId).body(body), NotificationDetail::new, options);
+        return value(new Call("PATCH /v1/notifications/{notification_id}", notificationId).body(body).has("notification_id"), NotificationDetail::new, options);
     }
 
     /**
@@ -1003,7 +1003,7 @@ public abstract class Operations extends Transport {
      * cancel-ord-4521}
      */
     public NotificationCancelled cancelNotification(String notificationId, Option... options) {
-        return value(new Call("POST /v1/notifications/{notification_id}/cancel", notificationId).takesKey(), NotificationCancelled::new, options);
+        return value(new Call("POST /v1/notifications/{notification_id}/cancel", notificationId).has("notification_id").takesKey(), NotificationCancelled::new, options);
     }
 
     /**
@@ -1026,7 +1026,7 @@ public abstract class Operations extends Transport {
      * withdraw-ord-4521}
      */
     public NotificationWithdrawn withdrawNotification(String notificationId, Option... options) {
-        return value(new Call("POST /v1/notifications/{notification_id}/withdraw", notificationId).takesKey(), NotificationWithdrawn::new, options);
+        return value(new Call("POST /v1/notifications/{notification_id}/withdraw", notificationId).has("notification_id").takesKey(), NotificationWithdrawn::new, options);
     }
 
     /**
@@ -1044,7 +1044,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code notifications:write}.
      */
     public BatchAccepted createNotifications(BatchRequest body, Option... options) {
-        return value(new Call("POST /v1/notifications/batch").body(body).takesKey(), BatchAccepted::new, options);
+        return value(new Call("POST /v1/notifications/batch").body(body).has("results").takesKey(), BatchAccepted::new, options);
     }
 
     /**
@@ -1057,7 +1057,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code notifications:write}.
      */
     public CancelJobAnswer cancelNotifications(CancelRequest body, Option... options) {
-        return value(new Call("POST /v1/notifications/cancel").body(body).takesKey(), CancelJobAnswer::new, options);
+        return value(new Call("POST /v1/notifications/cancel").body(body).has("id").takesKey(), CancelJobAnswer::new, options);
     }
 
     /**
@@ -1082,7 +1082,7 @@ public abstract class Operations extends Transport {
      * /v1/notifications/changes?since=2026-11-20T00%3A00%3A00Z&limit=500}
      */
     public StatusChanges listStatusChanges(ListStatusChangesQuery query, Option... options) {
-        return value(new Call("GET /v1/notifications/changes").query(query), StatusChanges::new, options);
+        return value(new Call("GET /v1/notifications/changes").query(query).has("results"), StatusChanges::new, options);
     }
 
     /**
@@ -1100,7 +1100,7 @@ public abstract class Operations extends Transport {
      * - The key with a test key: {@code GET /v1/push/web/key}
      */
     public WebPushKey getWebPushKey(Option... options) {
-        return value(new Call("GET /v1/push/web/key"), WebPushKey::new, options);
+        return value(new Call("GET /v1/push/web/key").has("public_key"), WebPushKey::new, options);
     }
 
     /**
@@ -1119,7 +1119,7 @@ public abstract class Operations extends Transport {
      * {@code preferences} also requires the scope {@code preferences:write}.
      */
     public RecipientsImported importRecipients(ImportRecipientsQuery query, byte[] file, String mediaType, Option... options) {
-        return value(new Call("POST /v1/recipient-imports").query(query).file(file, mediaType), RecipientsImported::new, options);
+        return value(new Call("POST /v1/recipient-imports").query(query).file(file, mediaType).has("imported"), RecipientsImported::new, options);
     }
 
     /**
@@ -1149,7 +1149,7 @@ public abstract class Operations extends Transport {
      * "0f2c6d8e4b1a9375c0d2e4f6"}
      */
     public RecipientAnswer getRecipient(String userId, Option... options) {
-        return value(new Call("GET /v1/recipients/{user_id}", userId), RecipientAnswer::new, options);
+        return value(new Call("GET /v1/recipients/{user_id}", userId).has("user_id"), RecipientAnswer::new, options);
     }
 
     /**
@@ -1163,7 +1163,7 @@ public abstract class Operations extends Transport {
      * {@code contacts} also requires the scope {@code contacts:write}.
      */
     public RecipientAnswer putRecipient(String userId, RecipientRequest body, Option... options) {
-        return value(new Call("PUT /v1/recipients/{user_id}", userId).body(body), RecipientAnswer::new, options);
+        return value(new Call("PUT /v1/recipients/{user_id}", userId).body(body).has("user_id"), RecipientAnswer::new, options);
     }
 
     /**
@@ -1176,7 +1176,7 @@ public abstract class Operations extends Transport {
      * {@code contacts} also requires the scope {@code contacts:write}.
      */
     public RecipientAnswer changeRecipient(String userId, RecipientChange body, Option... options) {
-        return value(new Call("PATCH /v1/recipients/{user_id}", userId).body(body), RecipientAnswer::new, options);
+        return value(new Call("PATCH /v1/recipients/{user_id}", userId).body(body).has("user_id"), RecipientAnswer::new, options);
     }
 
     /**
@@ -1193,7 +1193,7 @@ public abstract class Operations extends Transport {
      * · If-Match: "0f2c6d8e4b1a9375c0d2e4f6"}
      */
     public ErasureJobAnswer eraseRecipient(String userId, Option... options) {
-        return value(new Call("DELETE /v1/recipients/{user_id}", userId), ErasureJobAnswer::new, options);
+        return value(new Call("DELETE /v1/recipients/{user_id}", userId).has("id"), ErasureJobAnswer::new, options);
     }
 
     /**
@@ -1230,7 +1230,7 @@ public abstract class Operations extends Transport {
      * {@code contacts:write} also requires the scope {@code contacts:write}.
      */
     public ClientTokenIssued issueClientToken(String userId, ClientTokenRequest body, Option... options) {
-        return value(new Call("POST /v1/recipients/{user_id}/client-tokens", userId).body(body), ClientTokenIssued::new, options);
+        return value(new Call("POST /v1/recipients/{user_id}/client-tokens", userId).body(body).has("token"), ClientTokenIssued::new, options);
     }
 
     /**
@@ -1262,7 +1262,7 @@ public abstract class Operations extends Transport {
      * contacts:write}.
      */
     public ContactAnswer addContact(String userId, ContactRequest body, Option... options) {
-        return value(new Call("POST /v1/recipients/{user_id}/contacts", userId).body(body).takesKey(), ContactAnswer::new, options);
+        return value(new Call("POST /v1/recipients/{user_id}/contacts", userId).body(body).has("id").takesKey(), ContactAnswer::new, options);
     }
 
     /**
@@ -1295,7 +1295,7 @@ public abstract class Operations extends Transport {
      * /v1/recipients/u_789012/contacts/54/signing-secrets}
      */
     public SigningSecrets listSigningSecrets(String userId, long contactId, Option... options) {
-        return value(new Call("GET /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets", userId, contactId), SigningSecrets::new, options);
+        return value(new Call("GET /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets", userId, contactId).has("secrets"), SigningSecrets::new, options);
     }
 
     /**
@@ -1306,7 +1306,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code secrets:rotate}.
      */
     public SecretRotated rotateSigningSecret(String userId, long contactId, SecretRotation body, Option... options) {
-        return value(new Call("POST /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets/rotate", userId, contactId).body(body).takesKey(), SecretRotated::new, options);
+        return value(new Call("POST /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets/rotate", userId, contactId).body(body).has("secret").takesKey(), SecretRotated::new, options);
     }
 
     /**
@@ -1324,7 +1324,7 @@ public abstract class Operations extends Transport {
      * If-None-Match: "0f2c6d8e4b1a9375c0d2e4f6"}
      */
     public PreferencesAnswer getPreferences(String userId, GetPreferencesQuery query, Option... options) {
-        return value(new Call("GET /v1/recipients/{user_id}/preferences", userId).query(query), PreferencesAnswer::new, options);
+        return value(new Call("GET /v1/recipients/{user_id}/preferences", userId).query(query).has("channels_off"), PreferencesAnswer::new, options);
     }
 
     /**
@@ -1333,7 +1333,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code preferences:write}.
      */
     public PreferencesAnswer putPreferences(String userId, PutPreferencesQuery query, PreferencesReplacement body, Option... options) {
-        return value(new Call("PUT /v1/recipients/{user_id}/preferences", userId).query(query).body(body), PreferencesAnswer::new, options);
+        return value(new Call("PUT /v1/recipients/{user_id}/preferences", userId).query(query).body(body).has("channels_off"), PreferencesAnswer::new, options);
     }
 
     /**
@@ -1348,7 +1348,7 @@ public abstract class Operations extends Transport {
      * {@code preferences:write}.
      */
     public PreferencesAnswer changePreferences(String userId, ChangePreferencesQuery query, PreferencesRequest body, Option... options) {
-        return value(new Call("PATCH /v1/recipients/{user_id}/preferences", userId).query(query).body(body), PreferencesAnswer::new, options);
+        return value(new Call("PATCH /v1/recipients/{user_id}/preferences", userId).query(query).body(body).has("channels_off"), PreferencesAnswer::new, options);
     }
 
     /**
@@ -1362,7 +1362,7 @@ public abstract class Operations extends Transport {
      * - A recipient without topics: {@code GET /v1/recipients/u_ana/topics}
      */
     public RecipientTopics listRecipientTopics(String userId, Option... options) {
-        return value(new Call("GET /v1/recipients/{user_id}/topics", userId), RecipientTopics::new, options);
+        return value(new Call("GET /v1/recipients/{user_id}/topics", userId).has("topics"), RecipientTopics::new, options);
     }
 
     /**
@@ -1390,7 +1390,7 @@ public abstract class Operations extends Transport {
      * - A finished replay: {@code GET /v1/replay-jobs/82}
      */
     public ReplayJobAnswer getReplayJob(long jobId, Option... options) {
-        return value(new Call("GET /v1/replay-jobs/{job_id}", jobId), ReplayJobAnswer::new, options);
+        return value(new Call("GET /v1/replay-jobs/{job_id}", jobId).has("id"), ReplayJobAnswer::new, options);
     }
 
     /**
@@ -1415,7 +1415,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code notifications:write}.
      */
     public ScheduleAnswer createSchedule(ScheduleRequest body, Option... options) {
-        return value(new Call("POST /v1/schedules").body(body).takesKey(), ScheduleAnswer::new, options);
+        return value(new Call("POST /v1/schedules").body(body).has("id").takesKey(), ScheduleAnswer::new, options);
     }
 
     /**
@@ -1430,7 +1430,7 @@ public abstract class Operations extends Transport {
      * "0f2c6d8e4b1a9375c0d2e4f6"}
      */
     public ScheduleAnswer getSchedule(long scheduleId, Option... options) {
-        return value(new Call("GET /v1/schedules/{schedule_id}", scheduleId), ScheduleAnswer::new, options);
+        return value(new Call("GET /v1/schedules/{schedule_id}", scheduleId).has("id"), ScheduleAnswer::new, options);
     }
 
     /**
@@ -1441,7 +1441,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code notifications:write}.
      */
     public ScheduleAnswer changeSchedule(long scheduleId, ScheduleChange body, Option... options) {
-        return value(new Call("PATCH /v1/schedules/{schedule_id}", scheduleId).body(body), ScheduleAnswer::new, options);
+        return value(new Call("PATCH /v1/schedules/{schedule_id}", scheduleId).body(body).has("id"), ScheduleAnswer::new, options);
     }
 
     /**
@@ -1497,7 +1497,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public SeriesAnswer createSeries(SeriesRequest body, Option... options) {
-        return value(new Call("POST /v1/series").body(body).takesKey(), SeriesAnswer::new, options);
+        return value(new Call("POST /v1/series").body(body).has("name").takesKey(), SeriesAnswer::new, options);
     }
 
     /**
@@ -1511,7 +1511,7 @@ public abstract class Operations extends Transport {
      * - The enrolments by step: {@code GET /v1/series/cart-reminder}
      */
     public SeriesAnswer getSeries(String seriesName, Option... options) {
-        return value(new Call("GET /v1/series/{series_name}", seriesName), SeriesAnswer::new, options);
+        return value(new Call("GET /v1/series/{series_name}", seriesName).has("name"), SeriesAnswer::new, options);
     }
 
     /**
@@ -1520,7 +1520,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public SeriesAnswer changeSeries(String seriesName, SeriesDraft body, Option... options) {
-        return value(new Call("PUT /v1/series/{series_name}", seriesName).body(body), SeriesAnswer::new, options);
+        return value(new Call("PUT /v1/series/{series_name}", seriesName).body(body).has("name"), SeriesAnswer::new, options);
     }
 
     /**
@@ -1535,7 +1535,7 @@ public abstract class Operations extends Transport {
      * archive-cart-reminder}
      */
     public SeriesAnswer archiveSeries(String seriesName, Option... options) {
-        return value(new Call("POST /v1/series/{series_name}/archive", seriesName).takesKey(), SeriesAnswer::new, options);
+        return value(new Call("POST /v1/series/{series_name}/archive", seriesName).has("name").takesKey(), SeriesAnswer::new, options);
     }
 
     /**
@@ -1559,7 +1559,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code campaigns:write}.
      */
     public EnrolmentResults createEnrolments(String seriesName, EnrolmentRequest body, Option... options) {
-        return value(new Call("POST /v1/series/{series_name}/enrolments", seriesName).body(body).takesKey(), EnrolmentResults::new, options);
+        return value(new Call("POST /v1/series/{series_name}/enrolments", seriesName).body(body).has("results").takesKey(), EnrolmentResults::new, options);
     }
 
     /**
@@ -1573,7 +1573,7 @@ public abstract class Operations extends Transport {
      * - The history of an enrolment: {@code GET /v1/series/cart-reminder/enrolments/57}
      */
     public EnrolmentAnswer getEnrolment(String seriesName, long enrolmentId, Option... options) {
-        return value(new Call("GET /v1/series/{series_name}/enrolments/{enrolment_id}", seriesName, enrolmentId), EnrolmentAnswer::new, options);
+        return value(new Call("GET /v1/series/{series_name}/enrolments/{enrolment_id}", seriesName, enrolmentId).has("id"), EnrolmentAnswer::new, options);
     }
 
     /**
@@ -1588,7 +1588,7 @@ public abstract class Operations extends Transport {
      * Idempotency-Key: exit-57}
      */
     public EnrolmentAnswer exitEnrolment(String seriesName, long enrolmentId, Option... options) {
-        return value(new Call("POST /v1/series/{series_name}/enrolments/{enrolment_id}/exit", seriesName, enrolmentId).takesKey(), EnrolmentAnswer::new, options);
+        return value(new Call("POST /v1/series/{series_name}/enrolments/{enrolment_id}/exit", seriesName, enrolmentId).has("id").takesKey(), EnrolmentAnswer::new, options);
     }
 
     /**
@@ -1603,7 +1603,7 @@ public abstract class Operations extends Transport {
      * pause-cart-reminder}
      */
     public SeriesAnswer pauseSeries(String seriesName, Option... options) {
-        return value(new Call("POST /v1/series/{series_name}/pause", seriesName).takesKey(), SeriesAnswer::new, options);
+        return value(new Call("POST /v1/series/{series_name}/pause", seriesName).has("name").takesKey(), SeriesAnswer::new, options);
     }
 
     /**
@@ -1618,7 +1618,7 @@ public abstract class Operations extends Transport {
      * publish-cart-reminder-2}
      */
     public SeriesAnswer publishSeries(String seriesName, Option... options) {
-        return value(new Call("POST /v1/series/{series_name}/publish", seriesName).takesKey(), SeriesAnswer::new, options);
+        return value(new Call("POST /v1/series/{series_name}/publish", seriesName).has("name").takesKey(), SeriesAnswer::new, options);
     }
 
     /**
@@ -1633,7 +1633,7 @@ public abstract class Operations extends Transport {
      * resume-cart-reminder}
      */
     public SeriesAnswer resumeSeries(String seriesName, Option... options) {
-        return value(new Call("POST /v1/series/{series_name}/resume", seriesName).takesKey(), SeriesAnswer::new, options);
+        return value(new Call("POST /v1/series/{series_name}/resume", seriesName).has("name").takesKey(), SeriesAnswer::new, options);
     }
 
     /**
@@ -1663,7 +1663,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code suppressions:write} and a live key.
      */
     public SuppressionAnswer suppress(SuppressionRequest body, Option... options) {
-        return value(new Call("POST /v1/suppressions").body(body).takesKey(), SuppressionAnswer::new, options);
+        return value(new Call("POST /v1/suppressions").body(body).has("id").takesKey(), SuppressionAnswer::new, options);
     }
 
     /**
@@ -1677,7 +1677,7 @@ public abstract class Operations extends Transport {
      * - A removed entry: {@code GET /v1/suppressions/62}
      */
     public SuppressionAnswer getSuppression(long suppressionId, Option... options) {
-        return value(new Call("GET /v1/suppressions/{suppression_id}", suppressionId), SuppressionAnswer::new, options);
+        return value(new Call("GET /v1/suppressions/{suppression_id}", suppressionId).has("id"), SuppressionAnswer::new, options);
     }
 
     /**
@@ -1726,7 +1726,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code operations:write} and a live key.
      */
     public SwitchAnswer setSwitch(SwitchRequest body, Option... options) {
-        return value(new Call("POST /v1/switches").body(body).takesKey(), SwitchAnswer::new, options);
+        return value(new Call("POST /v1/switches").body(body).has("id").takesKey(), SwitchAnswer::new, options);
     }
 
     /**
@@ -1740,7 +1740,7 @@ public abstract class Operations extends Transport {
      * - An ended switch: {@code GET /v1/switches/86}
      */
     public SwitchAnswer getSwitch(long switchId, Option... options) {
-        return value(new Call("GET /v1/switches/{switch_id}", switchId), SwitchAnswer::new, options);
+        return value(new Call("GET /v1/switches/{switch_id}", switchId).has("id"), SwitchAnswer::new, options);
     }
 
     /**
@@ -1757,7 +1757,7 @@ public abstract class Operations extends Transport {
      * resume-85}
      */
     public SwitchAnswer resumeSwitch(long switchId, Option... options) {
-        return value(new Call("DELETE /v1/switches/{switch_id}", switchId).takesKey(), SwitchAnswer::new, options);
+        return value(new Call("DELETE /v1/switches/{switch_id}", switchId).has("id").takesKey(), SwitchAnswer::new, options);
     }
 
     /**
@@ -1786,7 +1786,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code templates:write} and a live key.
      */
     public VersionAnswer createTemplate(TemplateRequest body, Option... options) {
-        return value(new Call("POST /v1/templates").body(body).takesKey(), VersionAnswer::new, options);
+        return value(new Call("POST /v1/templates").body(body).has("template_id").takesKey(), VersionAnswer::new, options);
     }
 
     /**
@@ -1801,7 +1801,7 @@ public abstract class Operations extends Transport {
      * "0f2c6d8e4b1a9375c0d2e4f6"}
      */
     public TemplateAnswer getTemplate(String templateId, Option... options) {
-        return value(new Call("GET /v1/templates/{template_id}", templateId), TemplateAnswer::new, options);
+        return value(new Call("GET /v1/templates/{template_id}", templateId).has("template_id"), TemplateAnswer::new, options);
     }
 
     /**
@@ -1815,7 +1815,7 @@ public abstract class Operations extends Transport {
      * - Two versions by number: {@code GET /v1/templates/rental_reminder/diff?from=1&to=2}
      */
     public DiffAnswer diffTemplate(String templateId, DiffTemplateQuery query, Option... options) {
-        return value(new Call("GET /v1/templates/{template_id}/diff", templateId).query(query), DiffAnswer::new, options);
+        return value(new Call("GET /v1/templates/{template_id}/diff", templateId).query(query).has("template_id"), DiffAnswer::new, options);
     }
 
     /**
@@ -1829,7 +1829,7 @@ public abstract class Operations extends Transport {
      * - A draft: {@code GET /v1/templates/rental_reminder/files?version=3}
      */
     public FilesAnswer getTemplateFiles(String templateId, GetTemplateFilesQuery query, Option... options) {
-        return value(new Call("GET /v1/templates/{template_id}/files", templateId).query(query), FilesAnswer::new, options);
+        return value(new Call("GET /v1/templates/{template_id}/files", templateId).query(query).has("template_id"), FilesAnswer::new, options);
     }
 
     /**
@@ -1838,7 +1838,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code templates:write} and a live key.
      */
     public FilesStored putTemplateFiles(String templateId, FilesRequest body, Option... options) {
-        return value(new Call("PUT /v1/templates/{template_id}/files", templateId).body(body), FilesStored::new, options);
+        return value(new Call("PUT /v1/templates/{template_id}/files", templateId).body(body).has("template_id"), FilesStored::new, options);
     }
 
     /**
@@ -1849,7 +1849,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code templates:read}.
      */
     public PreviewAnswer previewTemplate(String templateId, PreviewRequest body, Option... options) {
-        return value(new Call("POST /v1/templates/{template_id}/preview", templateId).body(body), PreviewAnswer::new, options);
+        return value(new Call("POST /v1/templates/{template_id}/preview", templateId).body(body).has("url"), PreviewAnswer::new, options);
     }
 
     /**
@@ -1861,7 +1861,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code templates:publish} and a live key.
      */
     public VersionAnswer publishTemplate(String templateId, VersionRequest body, Option... options) {
-        return value(new Call("POST /v1/templates/{template_id}/publish", templateId).body(body).takesKey(), VersionAnswer::new, options);
+        return value(new Call("POST /v1/templates/{template_id}/publish", templateId).body(body).has("template_id").takesKey(), VersionAnswer::new, options);
     }
 
     /**
@@ -1872,7 +1872,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code templates:publish} and a live key.
      */
     public VersionAnswer rollBackTemplate(String templateId, VersionRequest body, Option... options) {
-        return value(new Call("POST /v1/templates/{template_id}/rollback", templateId).body(body).takesKey(), VersionAnswer::new, options);
+        return value(new Call("POST /v1/templates/{template_id}/rollback", templateId).body(body).has("template_id").takesKey(), VersionAnswer::new, options);
     }
 
     /**
@@ -1886,7 +1886,7 @@ public abstract class Operations extends Transport {
      * - The third version, a draft: {@code GET /v1/templates/rental_reminder/versions/3}
      */
     public VersionAnswer getTemplateVersion(String templateId, long version, Option... options) {
-        return value(new Call("GET /v1/templates/{template_id}/versions/{version}", templateId, version), VersionAnswer::new, options);
+        return value(new Call("GET /v1/templates/{template_id}/versions/{version}", templateId, version).has("template_id"), VersionAnswer::new, options);
     }
 
     /**
@@ -1914,7 +1914,7 @@ public abstract class Operations extends Transport {
      * - Another topic: {@code GET /v1/topics/news}
      */
     public TopicSizeAnswer getTopic(String topic, Option... options) {
-        return value(new Call("GET /v1/topics/{topic}", topic), TopicSizeAnswer::new, options);
+        return value(new Call("GET /v1/topics/{topic}", topic).has("topic"), TopicSizeAnswer::new, options);
     }
 
     /**
@@ -1953,7 +1953,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code recipients:write}.
      */
     public SubscribersChanged subscribeRecipients(String topic, SubscribersRequest body, Option... options) {
-        return value(new Call("PUT /v1/topics/{topic}/subscribers", topic).body(body), SubscribersChanged::new, options);
+        return value(new Call("PUT /v1/topics/{topic}/subscribers", topic).body(body).has("changed"), SubscribersChanged::new, options);
     }
 
     /**
@@ -1990,7 +1990,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code recipients:write}.
      */
     public SubscribersChanged unsubscribeRecipients(String topic, SubscribersRequest body, Option... options) {
-        return value(new Call("POST /v1/topics/{topic}/subscribers/delete", topic).body(body).takesKey(), SubscribersChanged::new, options);
+        return value(new Call("POST /v1/topics/{topic}/subscribers/delete", topic).body(body).has("changed").takesKey(), SubscribersChanged::new, options);
     }
 
     /**
@@ -2015,7 +2015,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code webhooks:write}.
      */
     public WebhookEndpointCreated createWebhookEndpoint(WebhookEndpointRequest body, Option... options) {
-        return value(new Call("POST /v1/webhook-endpoints").body(body).takesKey(), WebhookEndpointCreated::new, options);
+        return value(new Call("POST /v1/webhook-endpoints").body(body).has("id").takesKey(), WebhookEndpointCreated::new, options);
     }
 
     /**
@@ -2029,7 +2029,7 @@ public abstract class Operations extends Transport {
      * - The state and the failures: {@code GET /v1/webhook-endpoints/65}
      */
     public WebhookEndpointAnswer getWebhookEndpoint(long endpointId, Option... options) {
-        return value(new Call("GET /v1/webhook-endpoints/{endpoint_id}", endpointId), WebhookEndpointAnswer::new, options);
+        return value(new Call("GET /v1/webhook-endpoints/{endpoint_id}", endpointId).has("id"), WebhookEndpointAnswer::new, options);
     }
 
     /**
@@ -2041,7 +2041,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code webhooks:write}.
      */
     public WebhookEndpointAnswer changeWebhookEndpoint(long endpointId, WebhookEndpointChange body, Option... options) {
-        return value(new Call("PATCH /v1/webhook-endpoints/{endpoint_id}", endpointId).body(body), WebhookEndpointAnswer::new, options);
+        return value(new Call("PATCH /v1/webhook-endpoints/{endpoint_id}", endpointId).body(body).has("id"), WebhookEndpointAnswer::new, options);
     }
 
     /**
@@ -2083,7 +2083,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code webhooks:write}.
      */
     public WebhookEndpointAnswer replayWebhooks(long endpointId, WebhookReplay body, Option... options) {
-        return value(new Call("POST /v1/webhook-endpoints/{endpoint_id}/replay", endpointId).body(body).takesKey(), WebhookEndpointAnswer::new, options);
+        return value(new Call("POST /v1/webhook-endpoints/{endpoint_id}/replay", endpointId).body(body).has("id").takesKey(), WebhookEndpointAnswer::new, options);
     }
 
     /**
@@ -2095,7 +2095,7 @@ public abstract class Operations extends Transport {
      * Requires the scope {@code webhooks:write}.
      */
     public WebhookSecretRotated rotateWebhookSecret(long endpointId, WebhookSecretRotation body, Option... options) {
-        return value(new Call("POST /v1/webhook-endpoints/{endpoint_id}/secrets", endpointId).body(body).takesKey(), WebhookSecretRotated::new, options);
+        return value(new Call("POST /v1/webhook-endpoints/{endpoint_id}/secrets", endpointId).body(body).has("secret").takesKey(), WebhookSecretRotated::new, options);
     }
 
     /**
@@ -2112,6 +2112,6 @@ public abstract class Operations extends Transport {
      * Idempotency-Key: webhook-test-1}
      */
     public WebhookTestSent testWebhookEndpoint(long endpointId, Option... options) {
-        return value(new Call("POST /v1/webhook-endpoints/{endpoint_id}/test", endpointId).takesKey(), WebhookTestSent::new, options);
+        return value(new Call("POST /v1/webhook-endpoints/{endpoint_id}/test", endpointId).has("message_id").takesKey(), WebhookTestSent::new, options);
     }
 }

@@ -85,7 +85,12 @@ abstract class Transport {
             Duration pause = Duration.ZERO;
             try {
                 HttpResponse<byte[]> found = attempt(request, new Failed(call.operation, attempts, unanswered, key));
-                return read(found, expected, new Failed(call.operation, attempts, unanswered, key), options);
+                Failed failed = new Failed(call.operation, attempts, unanswered, key);
+                Map<String, Object> body = read(found, expected, failed, options);
+                if (!call.has.isEmpty() && !body.containsKey(call.has)) {
+                    throw new UnexpectedAnswerException(found.statusCode(), "but without " + call.has, failed);
+                }
+                return body;
             } catch (ConnectionException lost) {
                 failure = lost;
             } catch (ProblemException refused) {

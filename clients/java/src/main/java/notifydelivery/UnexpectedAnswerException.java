@@ -1,6 +1,6 @@
 package notifydelivery;
 
-/** A response of another server: a redirect, or a success without JSON. */
+/** A response of another server: a redirect, or a success without JSON or without a field of each answer. */
 public final class UnexpectedAnswerException extends NotifyException {
     private static final long serialVersionUID = 1;
     private final int status;

@@ -168,6 +168,9 @@ public final class ServiceTest {
         refused = expect(ProblemException.class, client::getMe);
         expect(refused.failed().attempts() == 1, "no repeat after a huge Retry-After", refused.failed());
         expect(UnexpectedAnswerException.class, () -> client.listNotifications(new ListNotificationsQuery()).iterator().hasNext());
+        UnexpectedAnswerException page =
+                expect(UnexpectedAnswerException.class, () -> client.createNotification(mail("-proxy")));
+        expect(page.getMessage().contains("200, but without notification_id"), "an object of a proxy", page);
         expect(expect(UnexpectedAnswerException.class, client::getMe).status() == 302, "a redirect");
         expect(expect(UnexpectedAnswerException.class, client::getMe).status() == 200, "a page of a proxy");
         NotificationAccepted later = client.createNotification(mail("-later"));
