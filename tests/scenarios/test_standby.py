@@ -45,8 +45,10 @@ _Change: TypeAlias = tuple[str, str, str, str, datetime]
 
 
 @pytest.fixture
-def world(webhook_world: World) -> World:
-    return webhook_world
+def world(_world: World) -> World:
+    """Return the product, in which `trio` starts the workers and beat."""
+    _world.repair("web", without=(*WORKERS, "beat"), **PRIVATE_WEBHOOKS)
+    return _world
 
 
 @pytest.fixture

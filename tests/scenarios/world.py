@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -117,19 +117,21 @@ class World:
             capture_output=True,
         )
 
-    def repair(self, *names: str, **environ: str) -> None:
+    def repair(self, *names: str, without: Collection[str] = (), **environ: str) -> None:
         """Start killed processes, end extra processes, and delete the sandbox's messages.
 
-        The named processes get further environment variables; one with others is restarted.
+        The named processes get further environment variables; one with others is restarted. The
+        processes `without` stay as they are: the test starts them.
         """
         while self._extra:
             self._extra.pop().kill()
-        for name in _PROGRAMS:
+        repaired = [name for name in _PROGRAMS if name not in without]
+        for name in repaired:
             wanted = self.process(name, **(environ if name in names else {}))
             if self.processes[name].environ != wanted.environ:
                 self.processes[name].kill()
                 self.processes[name] = wanted
-        self.start(*_PROGRAMS)
+        self.start(*repaired)
         self._close_breakers()
         self.sandbox.ask("DELETE", "/messages")
         self.sandbox.steer("")
