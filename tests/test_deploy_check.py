@@ -5,6 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Final
+
+import pytest
+from django.db import connections
+
+from notifications.core import deploy_checks
+from notifyproj import postgres_url
 
 
 def test_check_deploy_is_clean() -> None:
@@ -39,10 +46,24 @@ def test_check_deploy_warns_of_each_server_that_is_not_verified() -> None:
     assert "hidden" not in said
 
 
-def test_check_deploy_accepts_servers_that_are_verified_or_on_the_same_host() -> None:
-    url = "postgresql://notify@db.example.com/notify"
-    assert "does not verify" in _check(DATABASE_URL=url)
-    assert "does not verify" in _check(DATABASE_URL="postgresql:///notify?host=/tmp,db.example.com")
-    assert "does not verify" not in _check(DATABASE_URL=f"{url}?sslmode=verify-full")
-    assert "does not verify" not in _check(DATABASE_URL=url, PGSSLMODE="verify-full")
-    assert "does not verify" not in _check(DATABASE_URL="postgresql:///notify?host=/run/postgresql")
+_VERIFIES: Final = "postgresql://notify@db.example.com/notify?sslmode=verify-full"
+
+
+@pytest.mark.parametrize(
+    ("url", "mode", "is_told"),
+    [
+        ("postgresql://notify@db.example.com/notify", "prefer", True),
+        ("postgresql:///notify?host=/tmp,db.example.com", "prefer", True),
+        (_VERIFIES, "prefer", False),
+        ("postgresql://notify@db.example.com/notify", "verify-full", False),
+        ("postgresql:///notify?host=/run/postgresql", "prefer", False),
+    ],
+)
+def test_servers_that_are_verified_or_on_the_same_host_are_accepted(
+    monkeypatch: pytest.MonkeyPatch, url: str, mode: str, *, is_told: bool
+) -> None:
+    monkeypatch.setenv("PGSSLMODE", mode)
+    settings = postgres_url.settings_of(postgres_url.validate(url))
+    monkeypatch.setattr(connections["default"], "settings_dict", settings)
+    told = [each.msg for each in deploy_checks.check_servers() if "DATABASE_URL" in each.msg]
+    assert bool(told) is is_told
