@@ -20,8 +20,14 @@ _RUNNING: Final = pytest.StashKey[World]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put those with other workers last and in a row, so that processes are seldom restarted."""
-    items.sort(key=lambda item: (item.path.stem in _WITHOUT_WORLD, _shows_repeats(item)))
+    """Put those with other settings last and in a row, so that processes are seldom restarted."""
+    items.sort(
+        key=lambda item: (
+            item.path.stem in _WITHOUT_WORLD,
+            _shows_repeats(item),
+            "webhook_world" in item.fixturenames,  # type: ignore[attr-defined]  # of a function
+        )
+    )
 
 
 def _shows_repeats(item: pytest.Item | pytest.FixtureRequest) -> bool:
