@@ -4,7 +4,8 @@ address (an Apprise URL) -> draft: Apprise parses the URL and writes a request
                          -> guard, transport: the request is sent
                          -> services: outcome of the answer
 
-services      the supported chat services: a row each, with codes
+services      the supported chat services: a row each
+codes         the verdicts of their answers, which `answers` reads
 markup        the text of a message in each service's payload
 limits        the longest message of each service
 draft         from a URL and a message to one request

@@ -21,6 +21,7 @@ from functools import cache, partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, cast
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import orjson
 
@@ -82,12 +83,16 @@ def draft(message: Message, *, service: ChatService, sender: str) -> Request:
     title = message.title if message.body else ""
     if not is_unicode(title + text):
         raise Unsendable("malformed_text", HALF_A_CHARACTER)
-    written = _write(plugin, service, title, text)
     limit = LIMITS[scheme(message.address)]
-    if limit.size(written.counted) <= limit.most:
-        return written.request
+    # Apprise makes a file or several messages of a long text.
+    if limit.size(text) <= limit.most:
+        written = _write(plugin, service, title, text)
+        if limit.size(written.counted) <= limit.most:
+            return written.request
 
     def fits(part: str) -> bool:
+        if limit.size(part) > limit.most:
+            return False
         return limit.size(_write(plugin, service, title, part).counted) <= limit.most
 
     short = shorten(text, fits, most=limit.most)
@@ -108,8 +113,9 @@ def _write(plugin: NotifyBase, service: ChatService, title: str, text: str) -> _
     Raises:
         Unsendable: see `draft`.
     """
+    words = {"body": "-"} if service.is_text_ours else {"body": text, "title": title}
     try:
-        plugin.notify(body=text, title=title, body_format="text")
+        plugin.notify(**words, body_format="text")
     except _Kept as kept:
         request = kept.request
     except _ALL_THAT_IT_RAISES as error:
@@ -119,23 +125,44 @@ def _write(plugin: NotifyBase, service: ChatService, title: str, text: str) -> _
     if request.method != "POST" or not re.match(service.target, request.url or ""):
         raise Unsendable("unsupported_address", "Apprise would do more than post one message")
     try:
-        payload = orjson.loads(cast("bytes", request.body))
+        payload = _payload(request, is_form=service.is_form)
         service.finish(payload, title, text)
         counted = service.counted(payload)
     except _ALL_THAT_IT_RAISES as error:
         raise Unsendable("unsupported_message", "Apprise wrote another payload") from error
-    return _Written(_ours(request, payload, query=service.query), counted)
+    return _Written(_ours(request, payload, service=service), counted)
 
 
-def _ours(request: PreparedRequest, payload: Payload, *, query: str) -> Request:
+def _payload(request: PreparedRequest, *, is_form: bool) -> Payload:
+    """Return the fields of a request.
+
+    Raises:
+        ValueError: the body is no JSON, or has a field of a form twice.
+    """
+    if not is_form:
+        payload: Payload = orjson.loads(cast("bytes", request.body))
+        return payload
+    text = cast("str | None", request.body) or urlsplit(request.url or "").query
+    pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True)
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field of a form twice")
+    return fields
+
+
+def _ours(request: PreparedRequest, payload: Payload, *, service: ChatService) -> Request:
+    """Write the corrected fields; those of a form into the body, because a URL stands in logs."""
     headers = [
         f"{name}: {value if isinstance(value, str) else value.decode()}"
         for name, value in request.headers.items()
         if name.lower() != "content-length"  # the transport's to say
     ]
     url = request.url or ""
-    if query:
-        url += ("&" if "?" in url else "?") + query
+    if service.is_form:
+        body = urlencode(payload).encode()
+        return Request(url=url.partition("?")[0], headers=headers, body=body)
+    if service.query:
+        url += ("&" if "?" in url else "?") + service.query
     return Request(url=url, headers=headers, body=orjson.dumps(payload))
 
 
@@ -188,7 +215,7 @@ def _plugin_class(path: str) -> type[NotifyBase]:
 
     # Apprise logs tokens and texts. `logging.config` sets `disabled` anew, and keeps the level.
     logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
-    module, _, name = path.partition(".")
+    module, _, name = path.rpartition(".")
     loaded = import_module(f"apprise.plugins.{module}")
     verbs = {verb: partial(_keep, verb) for verb in ("get", "post", "put", "patch", "delete")}
     vars(loaded)["requests"] = SimpleNamespace(
@@ -218,4 +245,7 @@ def _keep(method: str, url: str, **given: object) -> NoReturn:
     for name in _PARTS:
         if given.get(name) is not None:
             setattr(request, name, given[name])
+    if isinstance(request.auth, tuple):  # an address may lack the password
+        user, password = request.auth
+        request.auth = user or "", password or ""
     raise _Kept(request.prepare())

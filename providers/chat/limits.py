@@ -43,6 +43,11 @@ class Limit:
         return f"{self.service} ({self.most:,} {self.unit})"
 
 
+_LARK_BYTES: Final = 20_000
+"""https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot: 20 KB, with all that surrounds
+the text."""
+_NTFY: Final = Limit(service="ntfy", most=4_095, unit="bytes", size=_bytes)
+"""https://docs.ntfy.sh/publish/#limitations: a message of 4,096 bytes becomes a file."""
 _TEAMS: Final = Limit(service="Teams", most=28_000, unit="bytes", size=_bytes, envelope=600)
 """https://learn.microsoft.com/connectors/teams: "about 28 KB", with all that surrounds the text."""
 
@@ -64,6 +69,30 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "rockets": Limit(service="Rocket.Chat", most=5_000),
     # https://developer.webex.com/docs/api/v1/messages: `markdown`
     "wxteams": Limit(service="Webex", most=7_439, unit="bytes", size=_bytes),
+    # An event of Matrix has 65,536 bytes, and Hookshot writes the payload into it once more
+    "matrixs": Limit(service="Matrix", most=30_000, unit="bytes", size=_bytes, envelope=200),
+    # https://zulip.com/api/send-message: `content`, the default of the server's MAX_MESSAGE_LENGTH
+    "zulip": Limit(service="Zulip", most=10_000),
+    # https://nextcloud-talk.readthedocs.io/en/latest/capabilities: `max-length`
+    "nctalks": Limit(service="Nextcloud Talk", most=32_000),
+    "lark": Limit(service="Lark", most=_LARK_BYTES, unit="bytes", size=_bytes, envelope=200),
+    "feishu": Limit(service="Feishu", most=_LARK_BYTES, unit="bytes", size=_bytes, envelope=200),
+    # The server's refusal 460101: "message too long, exceed 20000 bytes"
+    "dingtalk": Limit(service="DingTalk", most=20_000, unit="bytes", size=_bytes, envelope=200),
+    # https://developer.work.weixin.qq.com/document/path/91770: `content`
+    "wecombot": Limit(service="WeCom", most=2_048, unit="bytes", size=_bytes),
+    # https://developers.line.biz/en/reference/messaging-api/#text-message
+    "line": Limit(service="LINE", most=5_000),
+    # https://developers.viber.com/docs/api/rest-bot-api/#text-message
+    "viber": Limit(service="Viber", most=7_000),
+    # https://gateway.threema.ch/en/developer/api: `text` in simple mode
+    "threema": Limit(service="Threema", most=3_500, unit="bytes", size=_bytes),
+    # https://pushover.net/api#limits: `message`
+    "pover": Limit(service="Pushover", most=1_024),
+    "ntfy": _NTFY,
+    "ntfys": _NTFY,
+    # The server's column on MySQL
+    "gotifys": Limit(service="Gotify", most=65_535, unit="bytes", size=_bytes),
 }
 """Limits by scheme of the address."""
 

@@ -30,6 +30,11 @@ Counted = Callable[[Payload], str]
 ZERO_WIDTH_SPACE: Final = "\u200b"
 FALLBACK_CHARACTERS: Final = 500
 """Slack: a notification shows no more of a fallback, in any client."""
+ZULIP_TOPIC_CHARACTERS: Final = 60
+LINE_NAME_CHARACTERS: Final = 20
+VIBER_NAME_CHARACTERS: Final = 28
+NTFY_PAYLOAD_BYTES: Final = 8_192
+PUSHOVER_TITLE_CHARACTERS: Final = 250
 
 _MENTION: Final = re.compile(r"(?<![^\W_])@(?=\S)")
 """The @ of a mention; the @ of a mailbox follows a letter or a digit."""
@@ -41,11 +46,41 @@ _REFERENCE: Final = re.compile(r"&(?=#|\w+;)")
 """`&#64;` and `&commat;`, which Mattermost reads as the character, also in a mention."""
 _OF_A_CARD: Final = re.compile(r"([\\_*\[\]()~`>#+|!&.-])")
 """Markdown's characters in a card, as Apprise escapes the text of one."""
+_TAG_OF_LARK: Final = re.compile(r"<(?=/?at\b)", re.IGNORECASE)
+_ALL_DEVICES_OF_APPRISE: Final = "ALL_DEVICES"
 _TAG_OF_TITLE: Final = re.compile(r"</?b>")
 
 
+def lines_at(*path: str, clean: Callable[[str], str] = str) -> Finish:
+    """Return what writes title and text, in lines, to a place of the payload."""
+
+    def finish(payload: Payload, title: str, text: str) -> None:
+        place: Any = payload
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = clean(_lines(title, text))
+
+    return finish
+
+
+def text_at(*path: str | int) -> Counted:
+    """Return what reads the text at a place of the payload."""
+
+    def read(payload: Payload) -> str:
+        place: Any = payload
+        for key in path:
+            place = place[key]
+        return str(place)
+
+    return read
+
+
+def _lines(title: str, text: str) -> str:
+    return "\n".join(filter(None, (title, text)))
+
+
 def text_field(payload: Payload) -> str:
-    """Return the text of Google Chat, Mattermost and Rocket.Chat."""
+    """Return the text of Google Chat, Mattermost, Rocket.Chat and Threema."""
     return str(payload["text"])
 
 
@@ -83,7 +118,7 @@ def discord(payload: Payload, title: str, text: str) -> None:
     for name in ("wait", "embeds"):
         payload.pop(name, None)
     payload["allowed_mentions"] = {"parse": []}
-    payload["content"] = _unmask("\n".join(filter(None, (title, text))))
+    payload["content"] = _unmask(_lines(title, text))
 
 
 def discord_text(payload: Payload) -> str:
@@ -93,11 +128,11 @@ def discord_text(payload: Payload) -> str:
 
 def slack(payload: Payload, title: str, text: str) -> None:
     """Add the text of a notification: without `fallback`, Slack shows an empty notification."""
-    plain = "\n".join(filter(None, (title, text)))
-    if not _fits_fallback(plain):
-        plain = shorten(plain, _fits_fallback, most=FALLBACK_CHARACTERS)
+    fallback = _lines(title, text)
+    if not _fits_fallback(fallback):
+        fallback = shorten(fallback, _fits_fallback, most=FALLBACK_CHARACTERS)
     for attachment in payload.get("attachments", ()):  # a Slack workflow has none
-        attachment["fallback"] = html.escape(plain, quote=False)
+        attachment["fallback"] = html.escape(fallback, quote=False)
 
 
 def _fits_fallback(plain: str) -> bool:
@@ -107,7 +142,7 @@ def _fits_fallback(plain: str) -> bool:
 def slack_text(payload: Payload) -> str:
     """Return title and text of Slack, or the values for a workflow of Slack."""
     if "attachments" not in payload:
-        return teams_payload(payload)
+        return whole_payload(payload)
     return "".join(each.get("title", "") + each["text"] for each in payload["attachments"])
 
 
@@ -119,7 +154,7 @@ def teams(payload: Payload, title: str, text: str) -> None:
             block |= {"text": _OF_A_CARD.sub(r"\\\1", title), "wrap": True}
 
 
-def teams_payload(payload: Payload) -> str:
+def whole_payload(payload: Payload) -> str:
     """Return the whole payload."""
     return orjson.dumps(payload).decode()
 
@@ -149,6 +184,85 @@ def webex(payload: Payload, title: str, text: str) -> None:
 def webex_text(payload: Payload) -> str:
     """Return the text of Webex."""
     return str(payload["markdown"])
+
+
+def matrix(payload: Payload, title: str, text: str) -> None:
+    """Escape the text for Hookshot, which would read a `text` without `html` as Markdown."""
+    head = f"<strong>{html.escape(_silence(title))}</strong><br>" if title else ""
+    payload["text"] = _silence(_lines(title, text))
+    payload["html"] = head + html.escape(_silence(text)).replace("\n", "<br>")
+
+
+def zulip(payload: Payload, title: str, text: str) -> None:
+    """Write the title into the text where it cannot be the topic.
+
+    https://zulip.com/api/send-message: a direct message has no topic, and Zulip cuts off a long
+    one. A topic rings no user.
+    """
+    is_topic = payload["type"] == "stream" and len(title) <= ZULIP_TOPIC_CHARACTERS
+    if title and not is_topic:
+        payload["topic"] = title[:ZULIP_TOPIC_CHARACTERS]
+    payload["content"] = plain(text if is_topic else _lines(title, text))
+
+
+def line(payload: Payload, title: str, text: str) -> None:
+    """Cut the sender's name: LINE refuses a longer one."""
+    (message,) = payload["messages"]
+    message["text"] = _lines(title, text)
+    message["sender"]["name"] = message["sender"]["name"][:LINE_NAME_CHARACTERS]
+
+
+def viber(payload: Payload, title: str, text: str) -> None:
+    """Cut the sender's name: Viber refuses a longer one."""
+    payload["text"] = _lines(title, text)
+    payload["sender"]["name"] = payload["sender"]["name"][:VIBER_NAME_CHARACTERS]
+
+
+def pushover(payload: Payload, title: str, text: str) -> None:
+    """Keep the recipient's own sound and devices, and cut the title."""
+    payload.pop("sound", None)
+    if payload.get("device") == _ALL_DEVICES_OF_APPRISE:
+        del payload["device"]
+    titled(payload, title, text)
+    if len(title) > PUSHOVER_TITLE_CHARACTERS:
+        payload["title"] = shorten(
+            title, lambda part: len(part) <= PUSHOVER_TITLE_CHARACTERS, most=len(title)
+        )
+
+
+def titled(payload: Payload, title: str, text: str) -> None:
+    """Write title and text to the two fields of a push notification, which has no markup."""
+    payload["message"] = text
+    if title:
+        payload["title"] = title
+    else:
+        payload.pop("title", None)
+
+
+def ntfy_text(payload: Payload) -> str:
+    """Return the message of ntfy; the payload if ntfy refuses the payload as a whole.
+
+    The server's server/server.go: JSON must be shorter than twice the longest message, and a line
+    end or a quote is longer in JSON.
+    """
+    whole = whole_payload(payload)
+    is_taken = len(whole.encode()) < NTFY_PAYLOAD_BYTES
+    return str(payload["message"]) if is_taken else whole
+
+
+def plain(text: str) -> str:
+    """Prevent notifications by mentions, and show the targets of links."""
+    return _silence(_unmask(text))
+
+
+def without_tags_of_lark(text: str) -> str:
+    """Break `<at user_id="all">`, which rings a group."""
+    return _TAG_OF_LARK.sub("<" + ZERO_WIDTH_SPACE, text)
+
+
+def without_tags_of_wecom(text: str) -> str:
+    """Break `<@user>`, which rings a member."""
+    return text.replace("<@", "<" + ZERO_WIDTH_SPACE + "@")
 
 
 def _silence(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 import pytest
 
 from providers import registry
+from providers.chat.answers import WECOM_GONE
 from providers.chat.services import SERVICES
 from providers.email.smtp_replies import Stage, outcome_of
 from providers.sandbox_server.wire import ServerAnswer
@@ -137,11 +138,72 @@ _CODES: Final[Mapping[str, Mapping[AnswerClass, str]]] = {
     },
     "rockets": {AnswerClass.GONE: "404", AnswerClass.REFUSED: "403"},
     "wxteams": {AnswerClass.GONE: "404", AnswerClass.REFUSED: "403"},
+    "matrixs": {AnswerClass.GONE: "404", AnswerClass.REFUSED: "403"},
+    "zulip": {
+        AnswerClass.GONE: "STREAM_DOES_NOT_EXIST",
+        AnswerClass.GONE_OR_OURS: "INVALID_API_KEY",
+        AnswerClass.REFUSED: "BAD_REQUEST",
+        AnswerClass.TOO_FAST: "RATE_LIMIT_HIT",
+        AnswerClass.DOWN: "SERVER_NOT_READY",
+    },
+    "nctalks": {
+        AnswerClass.GONE: "404",
+        AnswerClass.GONE_OR_OURS: "401",
+        AnswerClass.REFUSED: "412",
+    },
+    "lark": {
+        AnswerClass.GONE: "19001",
+        AnswerClass.REFUSED: "19024",
+        AnswerClass.TOO_FAST: "11232",
+    },
+    "dingtalk": {
+        AnswerClass.GONE: "400013",
+        AnswerClass.REFUSED: "430102",
+        AnswerClass.TOO_FAST: "660026",
+        AnswerClass.DOWN: "-1",
+    },
+    "wecombot": {
+        AnswerClass.GONE: WECOM_GONE,
+        AnswerClass.REFUSED: "93000",
+        AnswerClass.TOO_FAST: "45009",
+        AnswerClass.DOWN: "-1",
+    },
+    "line": {
+        AnswerClass.GONE: "The property, 'to', in the request body is invalid",
+        AnswerClass.GONE_OR_OURS: "401",
+        AnswerClass.REFUSED: "Failed to send messages",
+        AnswerClass.TOO_FAST: "The API rate limit has been exceeded. Try again later.",
+    },
+    "viber": {
+        AnswerClass.GONE: "6",
+        AnswerClass.GONE_OR_OURS: "2",
+        AnswerClass.REFUSED: "3",
+        AnswerClass.TOO_FAST: "12",
+    },
+    "threema": {
+        AnswerClass.GONE: "404",
+        AnswerClass.GONE_OR_OURS: "401",
+        AnswerClass.REFUSED: "413",
+    },
+    "pover": {
+        AnswerClass.GONE: "user invalid",
+        AnswerClass.GONE_OR_OURS: "token invalid",
+        AnswerClass.REFUSED: "400",
+    },
+    "ntfy": {
+        AnswerClass.GONE: "40009",
+        AnswerClass.GONE_OR_OURS: "40101",
+        AnswerClass.REFUSED: "40301",
+        AnswerClass.TOO_FAST: "42908",
+        AnswerClass.DOWN: "50001",
+    },
+    "gotifys": {AnswerClass.GONE: "401", AnswerClass.REFUSED: "403"},
 }
+_SAME_ANSWERS: Final = {"workflows": "workflow", "feishu": "lark", "ntfys": "ntfy"}
 CHAT: Final[dict[str, Answers]] = {
     name: {AnswerClass.TOO_FAST: status(429), AnswerClass.DOWN: status(503)}
     | {each: refusal(name, code) for each, code in codes.items()}
-    for name, codes in {**_CODES, "workflows": _CODES["workflow"]}.items()
+    for name, codes in {**_CODES, **{a: _CODES[b] for a, b in _SAME_ANSWERS.items()}}.items()
 }
 """By scheme; every service answers 429 and 503 without words of its own too."""
 SMTP: Final[Mapping[AnswerClass, tuple[int, bytes]]] = {

@@ -66,10 +66,28 @@ def test_an_address_of_no_service_of_ours_is_rejected(address: str) -> None:
         f"mmosts://chat.example.com:5432/{MATTERMOST_HOOK}",
         "workflows://10.0.0.1/643e69f83c8944/438a3ee3d3ee4c2b",
         f"mmosts://localhost/{MATTERMOST_HOOK}",
+        f"zulip://news@127.0.0.1/{MATTERMOST_HOOK}/general",
+        "nctalks://news:password@10.0.0.1/room",
+        "ntfys://169.254.169.254/topic",
+        "gotifys://127.0.0.1:6379/Aabcdefghijklmn",
+        "matrixs://token@127.0.0.1:8008/?mode=hookshot",
     ],
 )
 def test_an_address_that_leads_into_our_network_is_rejected(address: str) -> None:
     assert code_of(address) == "forbidden_address"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "user:password@alerts",
+        "push_.example.com/alerts",
+        "-push.example.com/alerts",
+        "push.example.com/alerts?mode=cloud",
+    ],
+)
+def test_an_address_of_an_own_server_never_leads_to_the_public_server(rest: str) -> None:
+    assert code_of(f"ntfys://{rest}") == "unsupported_address"
 
 
 def test_a_private_server_is_called_where_that_is_allowed() -> None:
@@ -85,10 +103,26 @@ def test_a_private_server_is_called_where_that_is_allowed() -> None:
         f"tgram://{TOKEN}",
         f"tgram://{TOKEN}/1/2",
         "rockets://user:password@chat.example.com/%23general",
+        "matrixs://hooks.example.com/?mode=hookshot",
+        "dingtalk://secret@643e69f83c8944aa",
+        "ntfys://ntfy.example.com/a/b",
+        "ntfy://ntfy.example.com/topic",
+        f"zulip://news@acme/{MATTERMOST_HOOK}/a/b",
     ],
 )
 def test_what_needs_more_than_one_post_is_rejected(address: str) -> None:
     assert code_of(address) == "unsupported_address"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "matrixs://token@matrix.example.com/!room:example.com",
+        "matrixs://user:password@matrix.example.com/%23room",
+    ],
+)
+def test_an_address_that_needs_a_sign_in_is_rejected(address: str) -> None:
+    assert code_of(address) == "unsupported_message"
 
 
 @pytest.mark.parametrize("scheme", ["slack", "discord", "workflows", "tgram"])

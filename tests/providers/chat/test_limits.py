@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import orjson
 import pytest
 import regex
 from hypothesis import given
@@ -13,7 +12,7 @@ from providers.chat.limits import LIMITS, limits_under, shorten
 from providers.chat.services import SERVICES
 from providers.contract import Channel
 from providers.graphemes import ELLIPSIS
-from tests.providers.chat.services_fake import CASES, Case
+from tests.providers.chat.services_fake import CASES, Case, fields
 from tests.providers.messages import message
 
 
@@ -26,9 +25,11 @@ def test_each_service_has_a_limit() -> None:
 @pytest.mark.parametrize("title", ["", "Order <1>"])
 def test_each_text_fits_after_the_escapes(case: Case, text: str, title: str) -> None:
     service, limit = SERVICES[case.scheme], LIMITS[case.scheme]
-    given = message(case.address, Channel.CHAT, title=title, body=text * (40_000 // len(text)))
+    given = message(
+        case.address, Channel.CHAT, title=title, body=text * (limit.most // len(text) + 100)
+    )
     request = draft(given, service=service, sender="Shop")
-    counted = service.counted(orjson.loads(request.body))
+    counted = service.counted(fields(case, request.body))
     longest = 16 * len(text)  # what the escapes of one repetition may add
     assert limit.most - longest <= limit.size(counted) <= limit.most
     assert ELLIPSIS in counted
@@ -55,12 +56,16 @@ def test_a_text_has_no_room_beside_a_title_that_fills_the_message() -> None:
 
 
 def test_a_preview_names_the_services_that_show_a_part() -> None:
-    assert limits_under("Order", "x" * 1_990) == []
+    assert limits_under("Order", "x" * 1_000) == []
     assert [str(each) for each in limits_under("Order", "x" * 4_090)] == [
         "Discord (2,000 characters)",
         "Google Chat (4,096 characters)",
+        "Pushover (1,024 characters)",
         "Telegram (4,096 characters)",
+        "Threema (3,500 bytes)",
+        "WeCom (2,048 bytes)",
+        "ntfy (4,095 bytes)",
     ]
-    assert {each.service for each in limits_under("", "x" * 40_000)} == {
+    assert {each.service for each in limits_under("", "x" * 70_000)} == {
         limit.service for limit in LIMITS.values()
     }

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from providers.chat.draft import draft
-from providers.chat.markup import ZERO_WIDTH_SPACE, telegram_text
+from providers.chat.markup import ZERO_WIDTH_SPACE, Counted, telegram_text, text_at
 from providers.chat.services import SERVICES
 from providers.contract import Channel
-from tests.providers.chat.services_fake import CASES, Case
+from tests.providers.chat.services_fake import CASES, Case, fields
 from tests.providers.messages import message
 
 HOSTILE: Final = (
@@ -31,6 +31,7 @@ HOSTILE: Final = (
     '<a href="https://evil.example">Your bank</a>',
     "AT&amp;T, &nbsp;x, 100 &euro; &lt;b&gt;",
     "</b></b><b>bold",
+    "@**all** and @*team* of Zulip",
     "New comment by @everyone @here @all @channel <!channel> <!here|x>",
     "<@U1> <@all> <users/all> <at>all</at> <@&1234> <!subteam^S1>",
     "[bank.example](https://evil.example) ![x](https://evil.example/y.png)",
@@ -48,22 +49,22 @@ TITLES: Final = ("", "Order <1> & [bank](https://evil.example) @all")
 def payload(case: Case, *, title: str, body: str) -> dict[str, Any]:
     given = message(case.address, Channel.CHAT, title=title, body=body)
     request = draft(given, service=SERVICES[case.scheme], sender="Shop")
-    found: dict[str, Any] = orjson.loads(request.body)
-    return found
+    return fields(case, request.body)
 
 
 def front_door(case: Case, *, title: str, body: str, patch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return the payload that Apprise itself sends for a plain text."""
     found: list[dict[str, Any]] = []
 
-    def keep(*_: object, data: str | bytes, **__: object) -> NoReturn:
-        found.append(orjson.loads(data))
+    def keep(*_: object, **sent: object) -> NoReturn:
+        given: Any = sent.get("data") or sent["params"]
+        found.append(_texts(given) if isinstance(given, dict) else orjson.loads(given))
         raise requests.ConnectionError
 
     asset = AppriseAsset(
         app_id="Shop", app_desc="Shop", app_url="", image_url_mask=None, image_url_logo=None
     )
-    module_name, _, name = SERVICES[case.scheme].plugin.partition(".")
+    module_name, _, name = SERVICES[case.scheme].plugin.rpartition(".")
     module = importlib.import_module(f"apprise.plugins.{module_name}")
     plugin_class = vars(module)[name]
     plugin = plugin_class(**plugin_class.parse_url(case.address) | {"asset": asset})
@@ -71,37 +72,70 @@ def front_door(case: Case, *, title: str, body: str, patch: pytest.MonkeyPatch) 
     patch.setattr(
         module, "requests", SimpleNamespace(**vars(ours) | {"post": keep, "request": keep})
     )
+    plugin.request_rate_per_sec = 0
     apprise = Apprise(asset=asset)
     apprise.add(plugin)
     apprise.notify(body=body, title=title, body_format="text")
     return found[0]
 
 
+def _texts(form: dict[str, Any]) -> dict[str, str]:
+    return {
+        key: value.decode() if isinstance(value, bytes) else value for key, value in form.items()
+    }
+
+
 def shown(case: Case, given: dict[str, Any]) -> str:
     """Return the text of a payload, as far as the service's escapes are known."""
-    match case.scheme:
-        case "tgram":
-            found = " ".join(telegram_text(given).split())
-        case "slack":
-            found = "\n".join(given["attachments"][0][name] for name in ("title", "text"))
-        case "workflows":
-            blocks = given["attachments"][0]["content"]["body"]
-            # Apprise escapes the text of a card, and forgets its title.
-            found = re.sub(r"\\(.)", r"\1", "\n".join(each["text"] for each in blocks))
-        case "discord":
-            found = given["content"].replace("\r", "")
-        case "wxteams":
-            found = given["markdown"]
-        case "mmosts":
-            found = html.unescape(given["text"].replace(ZERO_WIDTH_SPACE, ""))
-        case _:
-            found = given["text"]
-    return found.replace(ZERO_WIDTH_SPACE, "")
+    read = _SHOWN.get(case.scheme, text_at("text"))
+    return read(given).replace(ZERO_WIDTH_SPACE, "").replace("\r\n", "\n")
 
 
-WRITTEN_BY_APPRISE: Final = {name: case for name, case in CASES.items() if case.scheme != "gchat"}
+def _slack(given: dict[str, Any]) -> str:
+    return "\n".join(given["attachments"][0][name] for name in ("title", "text"))
+
+
+def _card(given: dict[str, Any]) -> str:
+    blocks = given["attachments"][0]["content"]["body"]
+    # Apprise escapes the text of a card, and forgets its title.
+    return re.sub(r"\\(.)", r"\1", "\n".join(each["text"] for each in blocks))
+
+
+def _titled(title: str, text: str) -> Counted:
+    def read(given: dict[str, Any]) -> str:
+        # Apprise writes the sender's name in place of an empty title.
+        return "\n".join([*({given.get(title) or ""} - {"", "Shop"}), given[text]])
+
+    return read
+
+
+_PUSH: Final = _titled("title", "message")
+_SHOWN: Final[dict[str, Counted]] = {
+    "tgram": lambda given: " ".join(telegram_text(given).split()),
+    "slack": _slack,
+    "workflows": _card,
+    "discord": lambda given: str(given["content"]).replace("\r", ""),
+    "wxteams": text_at("markdown"),
+    "mmosts": lambda given: html.unescape(given["text"].replace(ZERO_WIDTH_SPACE, "")),
+    "zulip": _titled("topic", "content"),
+    "pover": _PUSH,
+    "ntfy": _PUSH,
+    "ntfys": _PUSH,
+    "gotifys": _PUSH,
+    "lark": text_at("content", "text"),
+    "feishu": text_at("content", "text"),
+    "dingtalk": text_at("text", "content"),
+    "wecombot": text_at("text", "content"),
+    "line": text_at("messages", 0, "text"),
+}
+
+
+WRITTEN_BY_APPRISE: Final = {
+    name: case for name, case in CASES.items() if case.scheme not in {"gchat", "nctalks"}
+}
 """Google Chat has a test of its own: Apprise's text of an address in angle brackets has a stray
-backslash (`<https://a.example\\>`), and `<URL|text>` stays a link that hides its target."""
+backslash (`<https://a.example\\>`), and `<URL|text>` stays a link that hides its target. Apprise
+puts the sender's name before a text without a title for Nextcloud Talk."""
 
 
 @pytest.mark.parametrize("case", WRITTEN_BY_APPRISE.values(), ids=WRITTEN_BY_APPRISE)
@@ -153,42 +187,56 @@ def test_telegram_keeps_blank_lines_and_indents() -> None:
     assert sent["text"] == "a\n\n  b\tc"
 
 
+_LINKS: Final = ("](", "]:", "][")
+_RINGING: Final = ("@everyone", "@here", "@all", "@channel", "<@U1", "@**all")
+_FORBIDDEN: Final[dict[str, tuple[str, ...]]] = {
+    "slack": ("<!", "<@", "<https", "<users/all>"),
+    "discord": ("](",),
+    "mmosts": (*_LINKS, "<!", *_RINGING),
+    "rockets": ("](", "<!", *_RINGING),
+    "wxteams": ("](", "<!", *_RINGING),
+    "workflows": ("](", "</at>"),
+    "tgram": ("<a", "<https", "<!"),
+    "gchat": ("<", ">"),
+    "zulip": (*_LINKS, *_RINGING),
+    "nctalks": (*_LINKS, *_RINGING),
+    "matrixs": _RINGING,
+    "lark": ("<at", "</at"),
+    "feishu": ("<at", "</at"),
+    "wecombot": ("<@",),
+    # A mention is a field of its own, and nothing in a text is read.
+    **dict.fromkeys(
+        ("dingtalk", "line", "viber", "threema", "pover", "ntfy", "ntfys", "gotifys"), ()
+    ),
+}
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("place", ["title", "body"])
 def test_no_text_rings_a_channel_or_hides_the_target_of_a_link(case: Case, place: str) -> None:
     body, title = (" ".join(HOSTILE), "Order") if place == "body" else ("It", " ".join(HOSTILE))
     sent = payload(case, title=title, body=body)
+    if case.scheme == "zulip":
+        sent.pop("topic")  # rings no user
     raw = orjson.dumps(sent).decode()
     assert sent.get("allowed_mentions", {"parse": []}) == {"parse": []}
-    assert '"entities"' not in raw, "Teams rings those whom a card names in `entities`"
-    forbidden: tuple[str, ...]
-    match case.scheme:
-        case "discord":
-            forbidden = ("](",)
-        case "mmosts":
-            forbidden = ("](", "]:", "][", "<!", *_RINGING)
-            assert _SLACK_LINK_IN_MATTERMOST.search(sent["text"]) is None
-            assert not set(_RINGING) & set(html.unescape(sent["text"]).split())
-        case "rockets" | "wxteams":
-            forbidden = ("](", "<!", *_RINGING)
-        case "workflows":
-            forbidden = ("](", "</at>")
-        case "tgram":
-            forbidden = ("<a", "<https", "<!")
-        case "gchat":
-            forbidden = ("<", ">")
-        case _:
-            forbidden = ("<!", "<@", "<https", "<users/all>")
-    assert [each for each in forbidden if each in raw] == []
     assert case.scheme != "discord" or "allowed_mentions" in sent
+    assert '"entities"' not in raw, "Teams rings those whom a card names in `entities`"
+    assert [each for each in _FORBIDDEN[case.scheme] if each in raw] == []
+    tags = set(re.findall(r"<[^>]*>", sent.get("html", "")))
+    assert tags <= {"<strong>", "</strong>", "<br>"}
+    if case.scheme == "mmosts":
+        assert _SLACK_LINK_IN_MATTERMOST.search(sent["text"]) is None
+        assert not set(_RINGING) & set(html.unescape(sent["text"]).split())
 
 
-_RINGING: Final = ("@everyone", "@here", "@all", "@channel", "<@U1")
 _SLACK_LINK_IN_MATTERMOST: Final = re.compile(r"<([^\n<\|>]+)\|([^\|\n>]+)>")
 """The server's own `linkWithTextRegex`, in app/webhook.go."""
 
 
-@pytest.mark.parametrize("name", ["mattermost", "rocket.chat", "webex"])
+@pytest.mark.parametrize(
+    "name", ["mattermost", "rocket.chat", "webex", "zulip", "nextcloud talk", "matrix"]
+)
 def test_a_mailbox_in_a_text_stays_a_mailbox(name: str) -> None:
     body = "Write to first.last_9@shop-example or ask é@b-c"
     sent = shown_raw(payload(CASES[name], title="", body=body))
@@ -204,7 +252,9 @@ def test_mattermost_shows_character_references_and_angle_brackets_as_written() -
 
 
 def shown_raw(given: dict[str, Any]) -> str:
-    return str(given.get("text") or given.get("markdown"))
+    return next(
+        str(given[key]) for key in ("text", "markdown", "content", "message") if key in given
+    )
 
 
 def test_a_notification_of_slack_has_title_and_text() -> None:

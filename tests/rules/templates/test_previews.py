@@ -14,6 +14,8 @@ def test_a_preview_names_the_chat_services_that_cut_a_text() -> None:
     shown = previews.preview(long, {"text": "x" * 4_500})
     (problem,) = shown.problems
     names = (
-        "Discord (2,000 characters), Google Chat (4,096 characters), Telegram (4,096 characters)"
+        "Discord (2,000 characters), Google Chat (4,096 characters), Pushover (1,024 characters),"
+        " Telegram (4,096 characters), Threema (3,500 bytes), WeCom (2,048 bytes),"
+        " ntfy (4,095 bytes)"
     )
     assert problem == f"The text is cut off at the end by {names}."
