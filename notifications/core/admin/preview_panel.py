@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from notifications.core.admin import preview_images
+from notifications.core.admin.preview_images import MailPage
+from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.language import locales
 from notifications.core.rules.templates.previews import Preview
 from notifications.core.rules.texts.wording import TextSource
@@ -21,7 +26,7 @@ FRAMES: Final = {
 """The preview frame of every channel."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Panel:
     """A channel in the chosen locale: sources and preview."""
 
@@ -31,6 +36,14 @@ class Panel:
     """The fallback locale for recipients if the locale has no text; else empty."""
     preview: Preview | None
     """None without a text."""
+    files: Sequence[Attachment] = ()
+    """The files of the version, whose images the preview of a mail shows."""
+
+    @functools.cached_property
+    def html(self) -> MailPage:
+        """Return the HTML part of a mail with its images."""
+        rendered = self.preview.rendered if self.preview else None
+        return preview_images.show(rendered.html if rendered else "", self.files)
 
     @property
     def frame(self) -> str:

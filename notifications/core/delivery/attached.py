@@ -202,12 +202,25 @@ def attach(claimed: ClaimedDelivery, message: Message, files: Mapping[UUID, byte
         RenderError: a file was deleted; a retry would fail as well.
     """
     named = claimed.attachments
-    if not named:
-        return message
+    return replace(message, attachments=_parts(named, files)) if named else message
+
+
+def parts_of(named: Sequence[attachments.Attachment]) -> tuple[Attachment, ...]:
+    """Read the contents of attachments, and return the parts of a message.
+
+    Raises:
+        RenderError: a file was deleted.
+    """
+    return _parts(named, _read({each.id for each in named})) if named else ()
+
+
+def _parts(
+    named: Sequence[attachments.Attachment], files: Mapping[UUID, bytes]
+) -> tuple[Attachment, ...]:
     if gone := [each.digest[:12] for each in named if each.id not in files]:
         said = "the service no longer has the attachment with the SHA-256 digest"
         raise RenderError(f"{said} {', '.join(gone)}...; upload the file and send anew")
-    return replace(message, attachments=tuple(_part(each, files[each.id]) for each in named))
+    return tuple(_part(each, files[each.id]) for each in named)
 
 
 def _part(named: attachments.Attachment, content: bytes) -> Attachment:

@@ -137,10 +137,15 @@ def _among(rules: Sequence[RoutingRule], place: _Place) -> Choice:
         for rule in rules
         if (found := provider_named(rule.provider)) is not None
         and takes_address(found, channel=place.channel, kind=place.kind, address=place.address)
-        and found.capabilities.attachment_bytes >= place.attachment_bytes
-        and (found.capabilities.inline_images or not place.has_images)
+        and takes_files(found, size=place.attachment_bytes, has_images=place.has_images)
     ]
     return routing.choose(usable, address=place.address, kind=place.kind)
+
+
+def takes_files(provider: Provider, *, size: int, has_images: bool) -> bool:
+    """Return True if a provider takes attachments of so many bytes, some of them images in HTML."""
+    able = provider.capabilities
+    return able.attachment_bytes >= size and (able.inline_images or not has_images)
 
 
 def takes_address(provider: Provider, *, channel: Channel, kind: str, address: str) -> bool:

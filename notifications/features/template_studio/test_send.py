@@ -7,7 +7,8 @@ provider, receipt) to the sandbox, and changes no live data.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final, cast
 from uuid import UUID
 
@@ -15,19 +16,21 @@ from django.contrib.auth.models import User
 from redis.exceptions import RedisError
 
 from notifications.core import conf
-from notifications.core.delivery import routing
+from notifications.core.delivery import attached, routing
 from notifications.core.intake import accept
 from notifications.core.intake.accept import Caller, Refused
 from notifications.core.models import Contact, Producer, Recipient
 from notifications.core.operations import single_call
 from notifications.core.operations.single_call import CannotSend
 from notifications.core.rules import addresses, in_app, request
+from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.lane import Mode, Priority
-from notifications.core.rules.language.templating import Rendered
+from notifications.core.rules.language.templating import Rendered, RenderError
 from notifications.core.rules.problems import Problem
 from notifications.core.store.postgres import audit, contacts_by_address, suppressions
 from notifications.core.store.redis import state
-from providers.contract import Channel
+from providers import message_parts
+from providers.contract import Channel, Message
 from providers.sandbox import Sandbox
 
 WHO: Final = "template-editor"
@@ -111,19 +114,26 @@ def _recipient(channel: Channel) -> None:
 
 
 def send_to_operator(
-    user: User, words: Rendered, channel: Channel, *, template: str
+    user: User,
+    words: Rendered,
+    channel: Channel,
+    *,
+    template: str,
+    files: Sequence[Attachment] = (),
 ) -> tuple[bool, str]:
     """Send a rendered text; returns True if the provider accepted, and a sentence.
 
         e-mail           the address of the operator's account
         other channels   the primary contact of the recipient with this e-mail address
 
-    No other address is possible, so the right to edit templates is no right to write to people. The
-    message says that it is a test. An operator sends five at once, then one in a minute. A test
-    makes no notification: the audit log has an entry, and the provider's log the message.
+    An e-mail has the files of the version. No other address is possible, so the right to edit
+    templates is no right to write to people. The message says that it is a test. An operator sends
+    five at once, then one in a minute. A test makes no notification: the audit log has an entry,
+    and the provider's log the message.
 
     Raises:
-        CannotSend: no own address, suppressed, no provider, not on the allow-list, or too many.
+        CannotSend: no own address, suppressed, no provider, not on the allow-list, too many, or a
+            file was deleted.
     """
     address, kind = own_address(user, channel)
     if suppressions.of_address(channel, address).filter(undone_at=None).exists():
@@ -136,16 +146,40 @@ def send_to_operator(
         body=words.body if words.title else MARK + words.body,
         html=words.html,
     )
-    names = [each.name for each in routing.live_providers(channel)]
-    if not names:
-        raise CannotSend(f"No provider is configured for {channel.label}.")
-    provider = single_call.adapter(names[0], message)
+    if channel is Channel.EMAIL:
+        message = replace(message, attachments=_parts(files))
+    provider = single_call.adapter(_provider_of(channel, message), message)
     _take(user)
     by = user.get_username()
     facts = {"channel": channel.label, "address": address, "template": template}
     # Before the call, so that the log has the test even if the process dies during the call.
     audit.record_about(by, "send_template_test", object_type="template", name=template, after=facts)
     return single_call.send(provider, message)
+
+
+def _parts(files: Sequence[Attachment]) -> tuple[message_parts.Attachment, ...]:
+    try:
+        return attached.parts_of(files)
+    except RenderError as error:
+        said = str(error)
+        raise CannotSend(f"{said[0].upper()}{said[1:]}.") from None
+
+
+def _provider_of(channel: Channel, message: Message) -> str:
+    """Return the name of a provider that takes the message with its files.
+
+    Raises:
+        CannotSend: there is none.
+    """
+    able = routing.live_providers(channel)
+    if not able:
+        raise CannotSend(f"No provider is configured for {channel.label}.")
+    size = sum(len(each.content) for each in message.attachments)
+    has_images = any(each.inline_id for each in message.attachments)
+    for each in able:
+        if routing.takes_files(each, size=size, has_images=has_images):
+            return each.name
+    raise CannotSend(f"No provider of {channel.label} takes the files of the version together.")
 
 
 def own_address(user: User, channel: Channel) -> tuple[str, str]:

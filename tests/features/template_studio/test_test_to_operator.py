@@ -13,18 +13,22 @@ from notifications.core.delivery import routing
 from notifications.core.models import AuditEntry, Contact, Recipient
 from notifications.core.operations import single_call
 from notifications.core.operations.single_call import CannotSend
+from notifications.core.rules import attachments
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.language.templating import Rendered
 from notifications.core.rules.suppression import Cause
 from notifications.core.store.postgres import suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from notifications.core.store.redis import state
+from notifications.core.store.templates import files
+from notifications.features.attachments.models import Attachment
 from notifications.features.template_studio import test_send
 from providers import dry_run
 from providers.contract import Channel, Message, Provider
 
 pytestmark = pytest.mark.django_db
 EMAIL = "anna@example.com"
+PNG = b"\x89PNG\r\n\x1a\nlogo"
 WORDS = Rendered(title="Order 1", body="is ready", html="<p>is ready</p>")
 
 
@@ -118,3 +122,42 @@ def test_without_a_provider_the_operator_is_told(
     monkeypatch.setattr(routing, "live_providers", lambda _channel: [])
     with pytest.raises(CannotSend, match="No provider is configured for email"):
         test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="t")
+
+
+def files_of_a_version(content: bytes) -> tuple[attachments.Attachment, ...]:
+    stored = files.store("image/png", content)
+    facts = {**stored._asdict(), "name": "logo.png", "inline_id": "logo"}
+    return attachments.of_template([facts])
+
+
+def test_a_mail_has_the_files_of_the_version_and_another_channel_has_none(
+    anna: User, sent: list[Message]
+) -> None:
+    phone_of(EMAIL, "+15550001")
+    named = files_of_a_version(PNG)
+    for channel in (Channel.EMAIL, Channel.SMS):
+        test_send.send_to_operator(anna, WORDS, channel, template="t", files=named)
+    mail, text = sent
+    assert text.attachments == ()
+    [part] = mail.attachments
+    assert (part.name, part.media_type, part.content, part.inline_id) == (
+        "logo.png",
+        "image/png",
+        PNG,
+        "logo",
+    )
+
+
+def test_a_deleted_file_and_files_that_no_provider_takes_are_told(
+    anna: User, sent: list[Message], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = files_of_a_version(PNG)
+    small = dataclasses.replace(dry_run.DryRun.capabilities, attachment_bytes=len(PNG) - 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(dry_run.DryRun, "capabilities", small)
+        with pytest.raises(CannotSend, match="takes the files of the version together"):
+            test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="t", files=named)
+    Attachment.objects.all().delete()
+    with pytest.raises(CannotSend, match="no longer has the attachment"):
+        test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="t", files=named)
+    assert sent == []

@@ -19,6 +19,8 @@ from notifications.core import clock, conf
 from notifications.core.admin.preview_panel import Panel
 from notifications.core.intake.validation import Caller
 from notifications.core.models import BulkJob, Producer, Recipient, Template
+from notifications.core.rules import attachments
+from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.brand import Brand
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language import locales
@@ -343,7 +345,8 @@ def _preview_panels(
     producer: Producer | None = draft.value.get("producer")
     brand = brands.of(producer.pk if producer else None)
     words = _words(draft, version, variant, locale)
-    return [_preview_panel(each, masked, brand) for each in words]
+    files = attachments.of_template(version.attachments)
+    return [_preview_panel(each, masked, brand, files) for each in words]
 
 
 def _words(draft: Draft, version: Template, variant: str, locale: str) -> list[TextSource]:
@@ -366,7 +369,12 @@ def _words(draft: Draft, version: Template, variant: str, locale: str) -> list[T
     return [each for each in found if each is not None]
 
 
-def _preview_panel(words: TextSource, variables: Mapping[str, Any], brand: Brand) -> Panel:
+def _preview_panel(
+    words: TextSource,
+    variables: Mapping[str, Any],
+    brand: Brand,
+    files: Sequence[Attachment],
+) -> Panel:
     schemes = conf.current().inbox_url_schemes
     made = previews.preview(words, variables, url_schemes=schemes, brand=brand)
-    return Panel(words=words, instead="", preview=made)
+    return Panel(words=words, instead="", preview=made, files=files)

@@ -31,6 +31,7 @@ from notifications.core.admin import base
 from notifications.core.admin.preview_panel import Panel
 from notifications.core.models import Template
 from notifications.core.operations.single_call import CannotSend
+from notifications.core.rules import attachments
 from notifications.core.rules.in_app import MAX_ACTIONS, Action, InAppPart
 from notifications.core.rules.language import locales
 from notifications.core.rules.problems import Problem
@@ -137,6 +138,7 @@ def _frames(
             words=words,
             instead=_name_of_other(chosen, words),
             preview=_preview(chosen, variables, version) if chosen else None,
+            files=attachments.of_template(version.attachments),
         )
         shown = render_to_string("admin/preview_frame.html", {"panel": panel})
         frames[words.channel.label] = shown
@@ -202,7 +204,11 @@ def _send_to_operator(
     user = cast("User", request.user)  # `admin_view` admits signed-in operators only
     try:
         is_accepted, line = test_send.send_to_operator(
-            user, shown.rendered, words.channel, template=str(version)
+            user,
+            shown.rendered,
+            words.channel,
+            template=str(version),
+            files=attachments.of_template(version.attachments),
         )
     except CannotSend as error:
         return _json_response(str(error), "")
@@ -283,6 +289,7 @@ def _panels(
             base=bases.get(channel) if variant else None,
             instead="" if own else _name_of_other(chosen, empty),
             preview=_preview(chosen, samples, version) if chosen else None,
+            files=attachments.of_template(version.attachments),
         )
 
 

@@ -39,7 +39,7 @@ _BLOCK_KINDS: Final = (
 """Label and source of each block that the editor inserts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EditorPanel(Panel):
     """A preview beside the sources of the text."""
 

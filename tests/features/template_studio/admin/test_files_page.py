@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -10,7 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications.core.models import AuditEntry, Template
+from notifications.core.rules import attachments
 from notifications.core.rules.templates import contents
+from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.templates import versions
 from notifications.features.attachments.models import Attachment
 from providers.contract import Channel
@@ -91,3 +95,41 @@ def test_a_viewer_sees_the_files_and_changes_none(
     assert "terms.pdf" in page
     assert 'value="add"' not in page
     assert window.post(url(draft), {"do": "remove", "name": "terms.pdf"}).status_code == 403
+
+
+PNG = b"\x89PNG\r\n\x1a\nlogo"
+PICTURE = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+
+
+def with_logo(door: Client, blocks: str) -> Template:
+    text = TextSource(channel=Channel.EMAIL, locale="en", title="Hi", blocks=blocks)
+    version = versions.draft("order", contents.content([text]), by="ana")
+    post(door, version, PNG, "logo.png", inline_id="logo")
+    version.refresh_from_db()
+    return version
+
+
+def test_the_preview_shows_the_images_of_the_version(door: Client) -> None:
+    version = with_logo(door, "![Logo](cid:logo)\n\ncid:logo")
+    page = html.unescape(html.unescape(door.get(url(version, "editor")).content.decode()))
+    assert page.count(f'src="{PICTURE}"') == 1
+    assert "cid:logo</p>" in page, "a text is no image"
+    typed = {"do": "render", "locale": "en", "email-title": "Hi", "email-written-as": "html"}
+    typed |= {"email-body": "x", "email-html": "<img src='cid:logo'><img src=cid:none>"}
+    frame = json.loads(door.post(url(version, "editor"), typed).content)["frames"]["email"]
+    shown = html.unescape(frame)
+    assert PICTURE in shown
+    assert "cid:none" in shown
+
+
+def test_a_preview_leaves_out_images_that_are_too_large_or_deleted(door: Client) -> None:
+    from notifications.core.admin import preview_images  # noqa: PLC0415 - the admin of other apps goes first
+
+    version = with_logo(door, "![Logo](cid:logo)")
+    named = attachments.of_template(version.attachments)
+    large = [each._replace(size=preview_images.MOST_BYTES // 2 + 1) for each in named]
+    twice = preview_images.show('<img src="cid:logo"><img src="cid:logo">', large)
+    assert twice.source == f'<img src="{PICTURE}"><img src="cid:logo">'
+    assert twice.too_large == ("logo.png",)
+    Attachment.objects.all().delete()
+    assert preview_images.show('<img src="cid:logo">', named).source == '<img src="cid:logo">'
