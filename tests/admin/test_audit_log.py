@@ -26,6 +26,7 @@ from notifications.core.rules.suppression import Cause
 from notifications.core.store.postgres import alerts, api_keys, suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
+from tests.admin.confirming import confirm
 
 PREFERENCES = {
     "preference-TOTAL_FORMS": "0",
@@ -101,7 +102,7 @@ def test_actions_are_in_the_log(door: Client, make_letters: object) -> None:
 
 def test_discarding_letters_is_in_the_log(door: Client, make_letters: object) -> None:
     [letter] = make_letters(["permanent"])  # type: ignore[operator]  # the fixture is a function
-    door.post(f"/admin/notifications/deadletter/discard/?ids={letter.pk}")
+    confirm(door, f"/admin/notifications/deadletter/discard/?ids={letter.pk}")
     assert latest("discard_dead_letter").object_id == str(letter.pk)
     assert DeadLetter.objects.get().resolved_at is not None
 

@@ -11,8 +11,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from notifications.core import clock
 from notifications.core.models import AuditEntry, DeadLetter, ReplayJob
 from notifications.core.rules.states import Status
+from tests.admin.confirming import confirm, shown
 from tests.admin.conftest import MakeDelivery
 
 MakeLetters = Callable[[list[str]], list[DeadLetter]]
@@ -51,7 +53,7 @@ def test_all_that_match_means_the_filter(door: Client, make_letters: MakeLetters
     data = {"action": "replay", "_selected_action": [first.pk], "select_across": "1"}
     asked = door.post(f"{LIST}?reason=permanent", data)
     assert "Replay 2 open dead letters?" in door.get(asked.headers["Location"]).content.decode()
-    started = door.post(asked.headers["Location"], {"forced": "on"})
+    started = confirm(door, asked.headers["Location"], {"forced": "on"})
     job = ReplayJob.objects.get()
     assert (job.total, job.forced, job.renews_ttl, job.requested_by) == (2, True, False, "operator")
     assert started.headers["Location"].endswith(f"/replayjob/{job.pk}/change/")
@@ -60,13 +62,13 @@ def test_all_that_match_means_the_filter(door: Client, make_letters: MakeLetters
 
 def test_a_letter_in_a_job_is_not_offered_again(door: Client, make_letters: MakeLetters) -> None:
     make_letters(["permanent"])
-    door.post(f"{REPLAY}?reason=permanent")
+    confirm(door, f"{REPLAY}?reason=permanent")
     assert "None is open any more" in door.get(f"{REPLAY}?reason=permanent").content.decode()
 
 
 def test_discarded_letters_leave_the_list(door: Client, make_letters: MakeLetters) -> None:
     first, second = make_letters(["permanent", "permanent"])
-    door.post(f"{DISCARD}?ids={first.pk}")
+    confirm(door, f"{DISCARD}?ids={first.pk}")
     page = door.get(LIST).content.decode()
     assert f"/deadletter/{first.pk}/" not in page
     assert f"/deadletter/{second.pk}/" in page
@@ -155,8 +157,61 @@ def test_a_second_click_on_replay_names_the_first_job(
 ) -> None:
     make_letters(["permanent"])
     page = f"{REPLAY}?reason=permanent"
-    first, second = door.post(page), door.post(page, follow=True)
+    fields = shown(door.get(page).content)
+    first, second = door.post(page, fields), door.post(page, fields, follow=True)
     [job] = ReplayJob.objects.all()
     assert AuditEntry.objects.filter(operation="replay_dead_letters").count() == 1
     assert first.headers["Location"].endswith(f"/replayjob/{job.pk}/change/")
     assert "another replay job may have them" in second.content.decode()
+
+
+def test_a_confirmation_holds_for_the_letters_of_the_page(
+    door: Client, make_letters: MakeLetters
+) -> None:
+    first, second = make_letters(["permanent", "permanent"])
+    page = f"{REPLAY}?reason=permanent"
+    fields = shown(door.get(page).content)
+    make_letters(["permanent"])
+    door.post(page, fields)
+    job = ReplayJob.objects.get()
+    assert job.total == 2
+    assert {each.pk for each in DeadLetter.objects.filter(replay_job=job)} == {first.pk, second.pk}
+
+
+@pytest.mark.parametrize("page", [REPLAY, DISCARD])
+def test_letters_that_the_page_has_not_counted_are_shown_first(
+    door: Client, make_letters: MakeLetters, page: str
+) -> None:
+    before = clock.now() - dt.timedelta(minutes=1)
+    make_letters(["permanent"])
+    fields = shown(door.get(page).content)
+    [late] = make_letters(["permanent"])  # of a transaction that began before the look
+    DeadLetter.objects.filter(pk=late.pk).update(created_at=before)
+    for changed in (
+        fields,
+        {"shown_at": "yesterday"},
+        {"shown_at": "0001-01-01T00:00:00+00:00"},
+        {"shown_count": "x"},
+        {"shown_count": "", "shown_at": ""},
+    ):
+        given = {**fields, **changed}
+        asked = door.post(page, given).content.decode()
+        assert "the page is old, or more dead letters match now" in asked
+        assert "2 open dead letters?" in asked
+    assert DeadLetter.objects.filter(resolved_at=None, replay_job=None).count() == 2
+
+
+def test_an_age_counts_from_the_moment_of_the_page(
+    door: Client, make_letters: MakeLetters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = make_letters(["permanent", "permanent"])
+    hour = dt.timedelta(hours=1)
+    DeadLetter.objects.filter(pk=old.pk).update(created_at=clock.now() - 25 * hour)
+    DeadLetter.objects.filter(pk=new.pk).update(created_at=clock.now() - 23 * hour)
+    page = f"{DISCARD}?before=day"
+    fields = shown(door.get(page).content)
+    assert fields["shown_count"] == "1"
+    later = clock.now() + 2 * hour
+    monkeypatch.setattr(clock, "now", lambda: later)
+    door.post(page, fields)
+    assert list(DeadLetter.objects.filter(resolved_at=None)) == [new]

@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from notifications.core import clock
 from notifications.core.admin import dead_letter_selection
 from notifications.core.admin.base import RECENT
 from notifications.core.models import DeadLetter, Producer
@@ -56,7 +57,7 @@ class StateFilter(_Choice):
         """Apply all filters of the list."""
         is_open = self.value() != "resolved"
         try:
-            wanted = dead_letter_selection.read(request.GET)
+            wanted = dead_letter_selection.read(request.GET, now=clock.now())
         except ValueError:
             return queryset.none()
         return dead_letters.narrow(queryset, wanted).filter(resolved_at__isnull=is_open)

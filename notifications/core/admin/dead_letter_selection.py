@@ -6,17 +6,25 @@ three use the same dead letters.
 
 from __future__ import annotations
 
-from django.http import QueryDict
+import datetime as dt
+from dataclasses import replace
 
-from notifications.core import clock
+from django.http import HttpRequest, QueryDict
+
+from notifications.core.admin import shown
 from notifications.core.admin.base import RECENT
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import dead_letters
 from providers.contract import Channel
 
 
-def read(query: QueryDict) -> LetterFilter:
+def read(query: QueryDict, *, now: dt.datetime) -> LetterFilter:
     """Read a filter from a query string. Missing parameters do not narrow the selection.
+
+    Args:
+        query: the query string.
+        now: the moment from which the ages count.
 
     Raises:
         ValueError: a number or a channel is invalid.
@@ -24,7 +32,6 @@ def read(query: QueryDict) -> LetterFilter:
     ids, channel, mode = query.get("ids"), query.get("channel"), query.get("mode")
     producer = query.get("producer")
     newer, older = query.get("within", ""), query.get("before", "")
-    now = clock.now()
     return LetterFilter(
         ids=tuple(int(number) for number in ids.split(",")) if ids else None,
         reason=query.get("reason", ""),
@@ -35,6 +42,23 @@ def read(query: QueryDict) -> LetterFilter:
         producer_id=int(producer) if producer else None,
         mode=Mode(int(mode)) if mode else None,
     )
+
+
+def confirmed(request: HttpRequest) -> LetterFilter | None:
+    """Return the filter of the letters that the page has shown; None: the page has to ask again.
+
+    A letter that came after the page was shown is not in the selection.
+
+    Raises:
+        ValueError: as `read`.
+    """
+    moment = shown.moment(request)
+    if moment is None:
+        return None
+    wanted = read(request.GET, now=moment)
+    wanted = replace(wanted, until=min(wanted.until or moment, moment))
+    # A transaction that ended after the look may have made letters with earlier times.
+    return wanted if dead_letters.matching(wanted).count() <= shown.count(request) else None
 
 
 def describe_filter(wanted: LetterFilter) -> list[str]:

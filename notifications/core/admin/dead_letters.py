@@ -23,6 +23,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
+from notifications.core import clock
 from notifications.core.admin import addresses, base, dead_letter_selection, recipient_names
 from notifications.core.admin.actions import action
 from notifications.core.admin.audited import name_of
@@ -229,11 +230,12 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         """Show the selection; on POST start the job and redirect to the progress."""
         wanted = self._get_filter(request)
         form = ReplayForm(request.POST if request.method == "POST" else None)
-        if request.method == "POST" and form.is_valid():
+        confirmed = self._confirmed(request)
+        if confirmed and form.is_valid():
             try:
                 with audit.changes(name_of(request), "replay_dead_letters") as made:
                     job = replay.start(
-                        wanted,
+                        confirmed,
                         requested_by=name_of(request),
                         forced=form.cleaned_data["forced"],
                         renews_ttl=form.cleaned_data["renews_ttl"],
@@ -260,8 +262,8 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     def confirm_discard(self, request: HttpRequest) -> HttpResponse:
         """Show the selection; on POST discard the dead letters."""
         wanted = self._get_filter(request)
-        if request.method == "POST":
-            chosen = list(dead_letters.matching(wanted).values_list("pk", flat=True))
+        if confirmed := self._confirmed(request):
+            chosen = list(dead_letters.matching(confirmed).values_list("pk", flat=True))
             discarded = sum(
                 _discard_letters(chosen[start : start + _CHUNK], by=name_of(request))
                 for start in range(0, len(chosen), _CHUNK)
@@ -274,13 +276,24 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         if not self.has_replay_permission(request):
             raise PermissionDenied
         try:
-            return dead_letter_selection.read(request.GET)
+            return dead_letter_selection.read(request.GET, now=clock.now())
         except ValueError as error:
             raise BadRequest(str(error)) from error
+
+    def _confirmed(self, request: HttpRequest) -> LetterFilter | None:
+        """Return the filter of a confirmed selection; None: there is no confirmation of it."""
+        if request.method != "POST":
+            return None
+        found = dead_letter_selection.confirmed(request)
+        if found is None:
+            said = "Nothing is done: the page is old, or more dead letters match now. Look again."
+            self.message_user(request, said, messages.WARNING)
+        return found
 
     def _question(
         self, request: HttpRequest, wanted: LetterFilter, *, verb: str, form: forms.Form | None
     ) -> HttpResponse:
+        moment = clock.now()
         letters = dead_letters.matching(wanted)
         groups = list(
             letters
@@ -292,6 +305,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         names = dict(DeadLetter._meta.get_field("channel").flatchoices)  # noqa: SLF001 - Django's public name
         context = {
             "verb": verb,
+            "shown_at": moment.isoformat(),
             "form": form,
             "filter": dead_letter_selection.describe_filter(wanted),
             "total": sum(group["count"] for group in groups),

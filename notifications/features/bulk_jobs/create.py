@@ -141,16 +141,24 @@ def _comparison(
 
 
 def resolve_audience(request: BulkJobRequest, *, mode: Mode) -> dict[str, Any]:
-    """Return the audience with the present expressions of saved audiences, as JSON.
+    """Return `resolved` of a request.
 
     Raises:
         BulkJobRefused: the expression is wrong, or a name does not exist.
     """
     try:
-        found = resolve.resolve(parse.parse(request.audience), mode=mode)
+        return resolved(request.audience, mode=mode)
     except ExpressionError as error:
         raise BulkJobRefused(error.problem(within="/audience")) from error
-    return canonical.to_json(found.expression)
+
+
+def resolved(audience: object, *, mode: Mode) -> dict[str, Any]:
+    """Return an audience with the present expressions of saved audiences, as JSON.
+
+    Raises:
+        ExpressionError: the expression is wrong, or a name does not exist.
+    """
+    return canonical.to_json(resolve.resolve(parse.parse(audience), mode=mode).expression)
 
 
 def type_rule(caller: Caller, request: BulkJobRequest) -> TypeRule:

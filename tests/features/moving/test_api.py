@@ -14,6 +14,7 @@ from notifications.core.rules.preferences import Cell, CellChange
 from notifications.core.store.postgres import preferences
 from notifications.features.moving import recipient_uploads
 from providers.contract import Channel
+from tests.admin.confirming import shown
 from tests.api.conftest import Caller, MakeCaller, _fresh_state, caller, make_caller
 from tests.features.moving import exports
 from tests.features.operators import *  # noqa: F403 - fixtures
@@ -151,6 +152,19 @@ def test_the_page_checks_and_imports(door: Client) -> None:
     assert not Recipient.objects.exists()
     assert "3 imported, 0 unchanged, 1 faults" in page(door, wrong, "import", is_partial="on")
     assert "names the columns" in page(door, "email\na@example.com\n", "import")
+
+
+def test_a_file_other_than_the_checked_one_is_not_imported(door: Client) -> None:
+    few, many = "user_id\nu_1\n", "user_id\nu_1\nu_2\nu_3\n"
+    seen = shown(page(door, few, "check").encode())
+    said = "This is not the file, or not the mode, of the check: check it."
+    assert said in page(door, many, "import", **seen)
+    assert said in page(door, few, "import", **(seen | {"mode": "2"}))
+    kept = shown(page(door, many, "import", **seen).encode())
+    assert said in page(door, many, "import", **kept), "a second click imports no unchecked file"
+    assert not Recipient.objects.exists()
+    assert "1 imported" in page(door, few, "import", **seen)
+    assert "2 imported" in page(door, many, "import"), "without a check there is no other file"
 
 
 def test_the_page_needs_the_rights_of_the_columns(viewer: User, window: Client) -> None:

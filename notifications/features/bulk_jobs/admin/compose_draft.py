@@ -73,6 +73,9 @@ class Draft:
     request: BulkJobRequest | None = None
     """None: a field has a fault."""
     expression: Expression | None = None
+    audience: Mapping[str, Any] | None = None
+    """The expression with the saved audiences, as read before the count; None: a field has a fault.
+    """
     audience_faults: list[tuple[str, str]] = field(default_factory=list)
     """JSON pointer within the audience expression, and the sentence."""
     estimate: Estimate | None = None
@@ -151,6 +154,7 @@ def _examine_audience(draft: Draft) -> None:
         return
     try:
         draft.expression = expressions.check(draft.value["audience"], mode=draft.mode)
+        draft.audience = create.resolved(draft.value["audience"], mode=draft.mode)
         draft.estimate = estimates.estimate(draft.expression, mode=draft.mode)
     except ExpressionError as error:
         draft.expression = None

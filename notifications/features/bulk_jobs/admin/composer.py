@@ -25,11 +25,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.urls import reverse
 
 from notifications.core import clock
-from notifications.core.admin import base
+from notifications.core.admin import base, shown
 from notifications.core.admin.audited import name_of
 from notifications.core.models import BulkJob
 from notifications.core.rules.channels import Spread
-from notifications.core.rules.lane import Mode
+from notifications.core.rules.lane import Mode, Priority
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates.versions import NotPublishable
 from notifications.features.audiences.admin import choices
@@ -61,9 +61,14 @@ _TEMPLATES: Final = {
 }
 """Part of the page -> template."""
 
+_CHANGED: Final = (
+    "The job is not sent: its audience or its type changed since this page was shown. Read again."
+)
+_NO_VERSION: Final = "The page did not show this version of the texts. Read the preview, then send."
+
 
 class _NotSeen(Exception):
-    """The job would have a template version that the page did not show."""
+    """The job would have a part that the page did not show: the field of the form, a sentence."""
 
 
 def answer(model_admin: admin.ModelAdmin[Any], request: HttpRequest) -> HttpResponse:
@@ -112,17 +117,20 @@ def _try_to_send(
 ) -> HttpResponse | None:
     """Send a draft without a fault, or ask for the confirmation; None for a draft with a fault."""
     if draft.is_ready and draft.request is not None:
-        if draft.must_be_confirmed and not _job_of(draft):
-            said = _objection(draft) if is_confirmed else ""
-            if said or not is_confirmed:
-                return _question(model_admin, request, draft, draft.request, said=said)
         try:
+            if draft.must_be_confirmed and not _job_of(draft):
+                said = _objection(draft) if is_confirmed else ""
+                is_seen = shown.is_seen(request, _stamp(draft, draft.request))
+                if is_confirmed and not is_seen:
+                    messages.error(request, _CHANGED)
+                if said or not is_seen or not is_confirmed:
+                    return _question(model_admin, request, draft, draft.request, said=said)
             return HttpResponseRedirect(_send(request, draft, draft.request))
         except BulkJobRefused as error:
             draft.errors |= draft.form.fields_of(error.problem.errors)
-        except _NotSeen:
-            said = "The page did not show this version of the texts. Read the preview, then send."
-            draft.errors["template_id"] = said
+        except _NotSeen as error:
+            field, said = error.args
+            draft.errors[field] = said
         except NotPublishable as error:
             draft.errors["text_from"] = f"{error}."
     missing = " ".join(CHOSEN[name] for name in draft.missing)
@@ -139,7 +147,7 @@ def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
         BulkJobRefused: the type, a template or a variable became wrong.
         NotPublishable: the written text has an objection.
         IntegrityError: the row is refused for another cause than the id.
-        _NotSeen: a template was published after the preview.
+        _NotSeen: as `_check_seen`.
     """
     job_id = draft.value["job_id"]
     page = reverse("admin:notifications_bulkjob_change", args=[job_id])
@@ -161,19 +169,22 @@ def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
 
 
 def _check_seen(request: HttpRequest, job: BulkJob, draft: Draft) -> None:
-    """Compare the pinned template versions with those of the previews.
+    """Compare a stored job with what the pages have shown.
 
     A written text is a part of the form, so the sender has seen the text.
 
     Raises:
-        _NotSeen: a version was not shown.
+        _NotSeen: the audience, the priority or a version of a template is another one than shown.
     """
+    stamp = shown.stamp(job.audience, Priority(job.priority).name)
+    if draft.must_be_confirmed and not shown.is_seen(request, stamp):
+        raise _NotSeen("audience", _CHANGED)
     seen = set(request.POST.getlist("seen"))
     pinned = {job.template, *(each["template"] for each in job.variants)}
     if compose_text.CONTENT in draft.value:
         pinned.remove(job.template)
     if not {str(each) for each in pinned} <= seen:
-        raise _NotSeen
+        raise _NotSeen("template_id", _NO_VERSION)
 
 
 def _question(
@@ -313,6 +324,7 @@ def _confirm_context(draft: Draft, wanted: BulkJobRequest) -> dict[str, Any]:
     """
     return {
         "form": draft.form,
+        "shown": _stamp(draft, wanted),
         "name": wanted.name,
         "size": _size_text(draft),
         "sentence": job_words.of_draft(draft),
@@ -321,6 +333,19 @@ def _confirm_context(draft: Draft, wanted: BulkJobRequest) -> dict[str, Any]:
         "must_be_named": draft.must_be_named,
         "large": compose_draft.LARGE,
     }
+
+
+def _stamp(draft: Draft, wanted: BulkJobRequest) -> str:
+    """Return the stamp of what the form names, and others may change; `_check_seen` compares anew.
+
+    The size is no part: an audience may grow by a recipient in each second.
+
+    Raises:
+        BulkJobRefused: the type became wrong.
+    """
+    caller = compose_draft.caller_of(draft.value["producer"], draft.mode, by="")
+    rule = create.type_rule(caller, wanted)
+    return shown.stamp(draft.audience, rule.priority.name)
 
 
 def _objection(draft: Draft) -> str:

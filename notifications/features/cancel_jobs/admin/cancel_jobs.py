@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,7 +19,8 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from notifications.core.admin import base, names
+from notifications.core import clock
+from notifications.core.admin import base, names, shown
 from notifications.core.admin.audited import name_of
 from notifications.core.models import CancelJob, Producer
 from notifications.core.models.choices import PRIORITIES
@@ -184,20 +187,22 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         is_post = request.method == "POST"
+        shown_at = clock.now()  # before the count, which can take seconds
         start = {**request.GET.dict(), "ids": "\n".join(request.GET.getlist("ids"))}
         form = CancelForm(request.POST) if is_post else CancelForm(initial=start)
         form.offer_names()
         preview = None
         if is_post and form.is_valid() and "change" not in request.POST:
-            if "confirmed" in request.POST:
+            if "confirmed" in request.POST and (moment := shown.moment(request)):
                 by = name_of(request)
-                job = jobs.start(form.filter, requested_by=by, by=by)
+                job = jobs.start(_as_shown(form.filter, moment), requested_by=by, by=by)
                 page = reverse("admin:notifications_canceljob_change", args=[job.pk])
                 return HttpResponseRedirect(page)
             preview = jobs.preview(form.filter)
         context = {
             "form": form,
             "preview": preview,
+            "shown_at": shown_at.isoformat(),
             "counts": [(each.name, preview.by_priority.get(each, 0)) for each in Priority]
             if preview
             else (),
@@ -253,6 +258,11 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         context = {"verb": "Stop", "consequence": consequence, "back": back}
         title = f"Stop cancel job {pk}?"
         return base.page(self, request, "admin/ask.html", title=title, context=context)
+
+
+def _as_shown(wanted: CancelFilter, moment: dt.datetime) -> CancelFilter:
+    """Return the filter without the notifications that were accepted after the page was shown."""
+    return replace(wanted, until=min(wanted.until or moment, moment))
 
 
 def _conditions(job: CancelJob) -> list[tuple[str, object]]:

@@ -1,11 +1,13 @@
 """Import recipients: a CSV file is checked, with the faults by line, and then imported.
 
-The page keeps no file: the operator chooses the file again for the import. The rights are those of
-the columns: to change recipients, and contacts and preferences if the file has such columns.
+The page keeps no file: the operator chooses the file again for the import, and a file other than
+the checked one is refused. The rights are those of the columns: to change recipients, and contacts
+and preferences if the file has such columns.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final
 
 from django import forms
@@ -21,7 +23,7 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from notifications.core.admin import base
+from notifications.core.admin import base, shown
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Recipient
 from notifications.core.models.choices import MODES
@@ -85,6 +87,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
     context = {
         "form": form,
         "report": report,
+        "shown": _shown(request, form, report),
         "counts": None
         if report is None
         else (report.imported["recipients"], report.unchanged["recipients"]),
@@ -112,6 +115,10 @@ def _run(request: HttpRequest, form: RecipientImportForm) -> Report | None:
     """
     data = form.cleaned_data
     raw = data["file"].read()
+    is_import = request.POST.get("do") == _IMPORT
+    if is_import and shown.STAMP in request.POST and not shown.is_seen(request, _stamp(raw, data)):
+        form.add_error("file", "This is not the file, or not the mode, of the check: check it.")
+        return None
     try:
         for part in recipient_uploads.parts_of(raw):
             _require(request, _RIGHTS[part])
@@ -119,7 +126,7 @@ def _run(request: HttpRequest, form: RecipientImportForm) -> Report | None:
             raw,
             mode=data["mode"],
             by=name_of(request),
-            is_dry=request.POST.get("do") != _IMPORT,
+            is_dry=not is_import,
             is_partial=data["is_partial"],
         )
     except (WrongExport, ImportsBusy) as error:
@@ -130,3 +137,18 @@ def _run(request: HttpRequest, form: RecipientImportForm) -> Report | None:
 def _require(request: HttpRequest, right: str) -> None:
     if not request.user.has_perm(right):
         raise PermissionDenied
+
+
+def _shown(request: HttpRequest, form: RecipientImportForm, report: Report | None) -> str:
+    """Return the stamp of the checked file: of this request, else of the check before."""
+    if report is None:
+        return request.POST.get(shown.STAMP, "")
+    if report.is_written:
+        return ""
+    file = form.cleaned_data["file"]
+    file.seek(0)
+    return _stamp(file.read(), form.cleaned_data)
+
+
+def _stamp(raw: bytes, data: dict[str, Any]) -> str:
+    return shown.stamp(hashlib.sha256(raw).hexdigest(), data["mode"])

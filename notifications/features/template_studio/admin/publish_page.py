@@ -9,6 +9,7 @@ variables   for a version without declarations: the declarations derived from th
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from notifications.core import conf
-from notifications.core.admin import base
+from notifications.core.admin import base, shown
 from notifications.core.models import NotificationType, Template, TemplateEvent
 from notifications.core.rules.language import locales
 from notifications.core.rules.language.syntax import BrokenTemplate
@@ -35,6 +36,13 @@ from notifications.features.template_studio.admin.template_uses import Use
 from providers.contract import Channel
 
 Verb = TemplateEvent.Verb
+
+
+class NotAsShown(Exception):
+    """The draft or the current version has changed since the page was shown."""
+
+    def __init__(self) -> None:
+        super().__init__("somebody changed the draft or published another version meanwhile")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +85,7 @@ def show(
         "days": template_uses.DAYS,
         "derived": [] if version.variables else _derive(content),
         "lonely": {name for names in derived.lonely(content.texts).values() for name in names},
+        "shown": _revision(content, now_valid),
         "back": reverse("admin:notifications_template_editor", args=[version.pk]),
     }
     title = f"Publish: {version}"
@@ -85,15 +94,33 @@ def show(
     )
 
 
+def _revision(content: TemplateContent, now_valid: Template | None) -> str:
+    """Return the stamp of what the page shows: the content, and the version that it replaces."""
+    texts = [dataclasses.asdict(each) for each in content.texts]
+    return shown.stamp(texts, dict(content.settings), now_valid and now_valid.pk)
+
+
 @transaction.atomic
-def publish(version: Template, *, by: str, declares: bool) -> Template:
+def publish(version: Template, *, by: str, declares: bool, seen: str) -> Template:
     """Publish a version, with derived declarations if `declares`.
 
+    Args:
+        version: the draft.
+        by: the operator.
+        declares: the operator wants the derived declarations.
+        seen: the revision that the page has shown to the operator.
+
     Raises:
+        NotAsShown: the draft has another revision.
         NotPublishable: as `versions.publish`; or `by` wrote the version, and another operator has
             to publish.
     """
-    versions.locked(version)  # so that `by` edits nothing after the look at the authors
+    # Locked, so that nobody edits after the looks at the content and at the authors.
+    version = versions.locked(version)
+    if version.published_at is None:
+        now_valid = versions.current(version.template_id)
+        if _revision(versions.content_of(version), now_valid) != seen:
+            raise NotAsShown
     if refusal := _refusal(version, by):
         raise NotPublishable(refusal)
     if declares and not version.variables:

@@ -16,7 +16,7 @@ from django.urls import reverse
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
-from notifications.core.admin import base
+from notifications.core.admin import base, shown
 from notifications.core.admin.actions import action
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.admin.monitoring.links import traffic_link
@@ -226,17 +226,25 @@ class TemplateAdmin(AuditedAdmin):
     @action("Publish", url_path="publish", permissions=["publish"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Show the changes and the effect, then publish the version."""
-        version = get_object_or_404(Template, pk=object_id)
         step = _Step(
             operation="publish_template",
             verb="Publish",
             consequence="New notifications use this version. A published version cannot be edited.",
             outcome="is published",
-            take=functools.partial(publish_page.publish, declares="declare" in request.POST),
+            take=functools.partial(
+                publish_page.publish,
+                declares="declare" in request.POST,
+                seen=request.POST.get(shown.STAMP, ""),
+            ),
         )
-        if request.method != "POST":
-            return publish_page.show(self, request, version, consequence=step.consequence)
-        return self._step(request, object_id, step)
+        if request.method == "POST":
+            try:
+                return self._step(request, object_id, step)
+            except publish_page.NotAsShown as error:
+                said = f"Nothing is published: {error}. Read the changes again."
+                self.message_user(request, said, messages.ERROR)
+        version = get_object_or_404(Template, pk=object_id)
+        return publish_page.show(self, request, version, consequence=step.consequence)
 
     @action("Roll back to this", url_path="roll-back", permissions=["publish"], icon="history")
     def roll_back(self, request: HttpRequest, object_id: int) -> HttpResponse:

@@ -5,13 +5,21 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
 
-from notifications.core.models import BulkJob, NotificationType, Producer, Recipient
+from notifications.core.intake.validation import Caller
+from notifications.core.models import Audience, BulkJob, NotificationType, Producer, Recipient
 from notifications.core.rules.lane import Mode, Priority
-from tests.features.bulk_jobs.admin.test_composer import ADD, check, draft  # noqa: F401 - the fixture
+from notifications.core.store.cached import notification_types
+from notifications.features.audiences.rows import estimates
+from notifications.features.audiences.rules.nodes import Expression
+from notifications.features.bulk_jobs import create
+from notifications.features.bulk_jobs.rules.request import BulkJobRequest
+from tests.admin import confirming
+from tests.features.bulk_jobs.admin.test_composer import ADD, check, confirmed, draft  # noqa: F401 - the fixture
 
 CHOICES = {
     "producer": "Choose the producer.",
@@ -88,7 +96,7 @@ def test_a_small_live_job_is_sent_after_a_page_that_shows_it(
     fields = fields_of(page)
     assert ("seen", str(draft["seen"])) in fields
     sent = {**dict(fields), "audience": draft["audience"], "variables": draft["variables"]}
-    assert door.post(ADD, {**sent, "do": "confirmed"}).status_code == 302
+    assert confirmed(door, {**sent}).status_code == 302
     job = BulkJob.objects.get()
     assert (job.name, job.producer_id, str(job.pk)) == (
         *("Winter sale", draft["producer"]),
@@ -115,13 +123,13 @@ def test_a_job_that_changed_meanwhile_is_not_sent(door: Client, draft: dict[str,
     assert door.post(ADD, {**draft, "do": "send"}).status_code == 200
     NotificationType.objects.all().delete()
     Recipient.objects.all().delete()
-    text = door.post(ADD, {**draft, "do": "confirmed"}).content.decode()
+    text = confirmed(door, {**draft}).content.decode()
     assert "The audience is empty." in text
     assert not BulkJob.objects.exists()
 
 
 def test_a_draft_that_was_sent_asks_no_second_time(door: Client, draft: dict[str, Any]) -> None:
-    assert door.post(ADD, {**draft, "do": "confirmed"}).status_code == 302
+    assert confirmed(door, {**draft}).status_code == 302
     again = door.post(ADD, {**draft, "do": "send"}, follow=True)
     assert "This draft was sent before." in again.content.decode()
     assert BulkJob.objects.count() == 1
@@ -135,8 +143,59 @@ def test_a_large_audience_needs_the_name_of_the_job(
     monkeypatch.setattr("notifications.features.bulk_jobs.admin.compose_draft.LARGE", 2)
     asked = door.post(ADD, {**draft, "do": "send"}).content.decode()
     assert "more than 2 recipients" in asked
-    wrong = door.post(ADD, {**draft, "do": "confirmed", "confirmation": "sale"}).content.decode()
+    wrong = confirmed(door, {**draft, "confirmation": "sale"}).content.decode()
     assert "Write the name of the job: Winter sale" in wrong
     assert not BulkJob.objects.exists()
-    right = {**draft, "do": "confirmed", "confirmation": "Winter sale"}
-    assert door.post(ADD, right).status_code == 302
+    right = {**draft, "confirmation": "Winter sale"}
+    assert confirmed(door, right).status_code == 302
+
+
+def test_a_job_whose_audience_or_type_changed_is_shown_again(
+    door: Client, draft: dict[str, Any]
+) -> None:
+    saved = Audience.objects.create(name="few", expression={"user_ids": ["u_0"]})
+    fields = {**draft, "audience": '{"audience": "few"}'}
+    seen = confirming.shown(door.post(ADD, {**fields, "do": "send"}).content)
+    Audience.objects.filter(pk=saved.pk).update(expression={"everyone": True})
+    again = door.post(ADD, {**fields, **seen, "do": "confirmed"})
+    assert b"its audience or its type changed since this page was shown" in again.content
+    assert b"3 recipients" in again.content
+    NotificationType.objects.update(priority=Priority.P2)
+    notification_types.forget()
+    again = door.post(ADD, {**fields, **confirming.shown(again.content), "do": "confirmed"})
+    assert b"its audience or its type changed" in again.content
+    assert not BulkJob.objects.exists()
+    seen = confirming.shown(again.content)
+    assert door.post(ADD, {**fields, **seen, "do": "confirmed"}).status_code == 302
+    assert BulkJob.objects.get().audience == {"everyone": True}
+
+
+@pytest.mark.parametrize("at", ["count", "creation"])
+def test_an_audience_that_changes_within_a_request_is_not_confirmed(
+    door: Client, draft: dict[str, Any], monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """A count of a large audience takes seconds, in which another operator saves the audience."""
+    saved = Audience.objects.create(name="few", expression={"user_ids": ["u_0"]})
+    fields = {**draft, "audience": '{"audience": "few"}'}
+    count, make = estimates.estimate, create.create
+
+    def change() -> None:
+        Audience.objects.filter(pk=saved.pk).update(expression={"everyone": True})
+
+    def estimate(expression: Expression, *, mode: Mode) -> estimates.Estimate:
+        found = count(expression, mode=mode)
+        change()
+        return found
+
+    def create_job(caller: Caller, wanted: BulkJobRequest, *, by: str, job_id: UUID) -> BulkJob:
+        change()
+        return make(caller, wanted, by=by, job_id=job_id)
+
+    if at == "count":
+        monkeypatch.setattr(estimates, "estimate", estimate)
+    seen = confirming.shown(door.post(ADD, {**fields, "do": "send"}).content)
+    if at == "creation":
+        monkeypatch.setattr(create, "create", create_job)
+    again = door.post(ADD, {**fields, **seen, "do": "confirmed"})
+    assert b"its audience or its type changed since this page was shown" in again.content
+    assert not BulkJob.objects.exists()

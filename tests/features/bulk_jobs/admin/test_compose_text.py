@@ -25,7 +25,7 @@ from notifications.core.rules.templates import one_off
 from notifications.core.store.templates import import_export, template_cache
 from notifications.features.bulk_jobs import progress
 from providers.contract import Channel
-from tests.features.bulk_jobs.admin.test_composer import ADD, check, draft  # noqa: F401 - the fixture
+from tests.features.bulk_jobs.admin.test_composer import ADD, check, confirmed, draft  # noqa: F401 - the fixture
 from tests.features.bulk_jobs.conftest import expand_all
 
 TEXT = {
@@ -44,7 +44,7 @@ TEXT = {
 
 
 def send(door: Client, draft: dict[str, Any], **given: object) -> BulkJob:
-    answer = door.post(ADD, {**draft, **TEXT, **given, "do": "confirmed"})
+    answer = confirmed(door, {**draft, **TEXT, **given})
     assert answer.status_code == 302, answer.content.decode()[-3000:]
     return BulkJob.objects.get(pk=draft["job_id"])
 
@@ -129,8 +129,8 @@ def test_a_copy_has_the_text_in_a_new_template(door: Client, draft: dict[str, An
         "text_2_locale": "pt-BR",
     }
     again = str(UUID(int=UUID(draft["job_id"]).int + 1))
-    given = {**copied, "job_id": again, "start": "now", "seen": draft["seen"], "do": "confirmed"}
-    assert door.post(ADD, given).status_code == 302
+    given = {**copied, "job_id": again, "start": "now", "seen": draft["seen"]}
+    assert confirmed(door, given).status_code == 302
     second = BulkJob.objects.get(pk=again)
     assert second.template_id == one_off.name_of(second.pk)
     assert [each["template_id"] for each in second.variants] == [second.template_id, "winter_sale"]
@@ -176,7 +176,7 @@ def test_a_refused_text_names_the_fault_and_leaves_no_template(
 ) -> None:
     found = check(door, draft, **{**TEXT, **given})
     assert said in (found["errors"][field] if field else found["parts"]["summary"])
-    answer = door.post(ADD, {**draft, **TEXT, **given, "do": "confirmed"})
+    answer = confirmed(door, {**draft, **TEXT, **given})
     assert answer.status_code == 200
     assert not BulkJob.objects.exists()
     assert Template.objects.count() == 1
@@ -187,7 +187,7 @@ def test_a_refused_job_leaves_no_template_and_can_be_sent_at_once(
 ) -> None:
     other = {"variant_a_name": "a", "variant_a_percent": "50", "variant_b_name": "b"}
     other |= {"variant_b_percent": "50", "variant_b_template": "winter_sale"}
-    answer = door.post(ADD, {**draft, **TEXT, **other, "seen": "", "do": "confirmed"})
+    answer = confirmed(door, {**draft, **TEXT, **other, "seen": ""})
     assert "did not show this version" in answer.content.decode()
     assert Template.objects.count() == 1
     job = send(door, draft, **other)
@@ -205,12 +205,12 @@ def test_the_text_needs_the_rights_of_an_author_and_a_publisher(
     assert "needs the rights to add and to publish templates" in found["errors"]["text_from"]
     assert not found["is_ready"]
     assert "Closed" not in found["parts"]["previews"]
-    answer = client.post(ADD, {**draft, **TEXT, "do": "confirmed"})
+    answer = confirmed(client, {**draft, **TEXT})
     assert b"needs the rights to add and to publish templates" in answer.content
     assert b"Closed on Monday, {{ name }}" in answer.content  # for a colleague with the rights
     strict = dataclasses.replace(conf.current(), publish_needs_second_person=True)
     monkeypatch.setattr(conf, "current", lambda: strict)
-    answer = door.post(ADD, {**draft, **TEXT, "do": "confirmed"})
+    answer = confirmed(door, {**draft, **TEXT})
     assert b"Choose a template: NOTIFY_PUBLISH_NEEDS_SECOND_PERSON" in answer.content
     assert not BulkJob.objects.exists()
 
@@ -234,7 +234,7 @@ def test_another_job_with_the_text_as_its_template_is_copied_with_a_template(
     first = send(door, draft)
     again = str(UUID(int=UUID(draft["job_id"]).int + 1))
     other = {"job_id": again, "template_id": first.template_id, "seen": first.template}
-    assert door.post(ADD, {**draft, **other, "do": "confirmed"}).status_code == 302
+    assert confirmed(door, {**draft, **other}).status_code == 302
     form = door.get(ADD, {"copy": again}).context["form"]
     assert form.initial["template_id"] == first.template_id
     assert "text_from" not in form.initial

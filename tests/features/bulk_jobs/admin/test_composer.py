@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -26,6 +28,7 @@ from notifications.core.rules.lane import Priority
 from notifications.core.store.cached import notification_types
 from notifications.core.store.templates import template_cache, versions
 from providers.contract import Channel
+from tests.admin import confirming
 
 ADD = reverse("admin:notifications_bulkjob_add")
 
@@ -124,9 +127,14 @@ def test_a_fault_of_the_audience_has_its_place(door: Client, draft: dict[str, An
     assert "The audience has a fault." in found["parts"]["summary"]
 
 
+def confirmed(door: Client, fields: Mapping[str, object]) -> HttpResponse:
+    """Return the answer to a job that the operator has seen and confirmed."""
+    return confirming.answer(door, ADD, fields, asks={"do": "send"}, by="do=confirmed")
+
+
 def test_a_draft_is_sent_once(door: Client, draft: dict[str, Any]) -> None:
     for _ in range(2):
-        answer = door.post(ADD, {**draft, "do": "confirmed"})
+        answer = confirmed(door, {**draft})
         assert answer.status_code == 302, answer.content.decode()[-3000:]
     job = BulkJob.objects.get()
     assert str(job.pk) == draft["job_id"]
@@ -155,13 +163,13 @@ def test_a_text_published_after_the_preview_is_not_sent_unseen(
     TemplateText.objects.filter(template=second).update(body="Other words {{ name }}")
     versions.publish(second, by="maria")
     template_cache.forget()
-    answer = door.post(ADD, {**draft, "do": "confirmed"})
+    answer = confirmed(door, {**draft})
     text = answer.content.decode()
     assert "The page did not show this version of the texts." in text
     assert "Other words Maria" in text
     assert not BulkJob.objects.exists()
     assert not AuditEntry.objects.filter(operation="create_bulk_job").exists()
-    assert door.post(ADD, {**draft, "seen": second.pk, "do": "confirmed"}).status_code == 302
+    assert confirmed(door, {**draft, "seen": second.pk}).status_code == 302
     assert BulkJob.objects.get().template == second.pk
 
 
@@ -171,7 +179,7 @@ def test_an_audience_that_became_empty_is_not_sent(door: Client, draft: dict[str
         "The audience has 1 recipient." in check(door, draft, audience=audience)["parts"]["summary"]
     )
     Recipient.objects.get(user_id="u_2").delete()
-    answer = door.post(ADD, {**draft, "audience": audience, "do": "confirmed"})
+    answer = confirmed(door, {**draft, "audience": audience})
     assert "The audience is empty." in answer.content.decode()
     assert not BulkJob.objects.exists()
 
@@ -248,7 +256,7 @@ def test_a_start_in_the_past_is_told(door: Client, draft: dict[str, Any]) -> Non
 def test_a_draft_with_a_fault_is_not_sent(
     door: Client, draft: dict[str, Any], given: dict[str, str], said: str
 ) -> None:
-    answer = door.post(ADD, {**draft, **given, "do": "confirmed"})
+    answer = confirmed(door, {**draft, **given})
     assert answer.status_code == 200
     assert said in answer.content.decode()
     assert not BulkJob.objects.exists()
@@ -260,14 +268,14 @@ def test_composing_needs_its_right_and_a_recipients_preview_a_further_one(
     assert window.get(ADD).status_code == 403
     assert ADD not in window.get(reverse("admin:notifications_bulkjob_changelist")).content.decode()
     assert window.post(ADD, {**draft, "do": "check"}).status_code == 403
-    assert window.post(ADD, {**draft, "do": "confirmed"}).status_code == 403
+    assert confirmed(window, {**draft}).status_code == 403
     assert not BulkJob.objects.exists()
     viewer.user_permissions.add(Permission.objects.get(codename="add_bulkjob"))
     assert "Ola Maria" in check(window, draft, preview_user="u_1")["parts"]["previews"]
     viewer.user_permissions.remove(Permission.objects.get(codename="view_recipient"))
     hidden = check(window, draft, preview_user="u_1")
     assert "Ola" not in hidden["parts"]["previews"]
-    assert window.post(ADD, {**draft, "do": "confirmed"}).status_code == 302
+    assert confirmed(window, {**draft}).status_code == 302
 
 
 @pytest.mark.parametrize("query", ["copy=x", "mode=x", "audience={", "saved=%22", "copy=7&mode=-1"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
+import pytest
 from django.contrib.auth.models import Permission, User
 from django.contrib.postgres.functions import TransactionNow
 from django.test import Client
@@ -20,7 +23,8 @@ from notifications.core.models import (
 from notifications.core.rules import ids
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.states import Status
-from notifications.features.cancel_jobs import sweep
+from notifications.features.cancel_jobs import jobs, sweep
+from tests.admin import confirming
 from tests.admin.conftest import MakeDelivery
 
 ADD = reverse("admin:notifications_canceljob_add")
@@ -37,7 +41,7 @@ def test_the_counts_come_first_and_the_progress_after(
     question = door.post(ADD, FIELDS)
     assert "Cancel 1 notification?" in question.content.decode()
     assert not CancelJob.objects.exists()
-    answer = door.post(ADD, {**FIELDS, "confirmed": "1"})
+    answer = confirming.answer(door, ADD, {**FIELDS}, asks={}, by="confirmed=1")
     page = door.get(answer.headers["Location"]).content.decode()
     assert "Running" in page
     assert 'data-refresh="2"' in page
@@ -76,7 +80,7 @@ def test_types_and_templates_are_completed_and_listed(door: Client) -> None:
 
 
 def test_a_job_is_stopped_after_a_question(door: Client) -> None:
-    door.post(ADD, {**FIELDS, "confirmed": "1"})
+    confirming.answer(door, ADD, {**FIELDS}, asks={}, by="confirmed=1")
     job = CancelJob.objects.get()
     stop = reverse("admin:notifications_canceljob_stop", args=[job.pk])
     assert "stay cancelled" in door.get(stop).content.decode()
@@ -89,7 +93,7 @@ def test_a_job_is_stopped_after_a_question(door: Client) -> None:
 
 
 def test_the_job_of_a_cancelled_bulk_job_is_not_stopped(door: Client) -> None:
-    door.post(ADD, {**FIELDS, "confirmed": "1"})
+    confirming.answer(door, ADD, {**FIELDS}, asks={}, by="confirmed=1")
     job = CancelJob.objects.get()
     stop = reverse("admin:notifications_canceljob_stop", args=[job.pk])
     page = reverse("admin:notifications_canceljob_change", args=[job.pk])
@@ -108,13 +112,45 @@ def test_the_job_of_a_cancelled_bulk_job_is_not_stopped(door: Client) -> None:
 
 def test_a_wrong_form_starts_nothing(door: Client) -> None:
     for fields in ({}, {"ids": "no-id"}, {"metadata": "campaign"}):
-        page = door.post(ADD, {**fields, "confirmed": "1"})
+        page = confirming.answer(door, ADD, {**fields}, asks={}, by="confirmed=1")
         assert 'role="alert"' in page.content.decode()
     assert not CancelJob.objects.exists()
 
 
 def test_cancelling_needs_its_right(viewer: User, window: Client) -> None:
     assert window.get(LIST).status_code == 200
-    assert window.post(ADD, {**FIELDS, "confirmed": "1"}).status_code == 403
+    assert confirming.answer(window, ADD, {**FIELDS}, asks={}, by="confirmed=1").status_code == 403
     viewer.user_permissions.add(Permission.objects.get(codename="cancel_notification"))
-    assert window.post(ADD, {**FIELDS, "confirmed": "1"}).status_code == 302
+    assert confirming.answer(window, ADD, {**FIELDS}, asks={}, by="confirmed=1").status_code == 302
+
+
+def test_what_was_accepted_after_the_page_is_not_cancelled(
+    door: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = confirming.shown(door.post(ADD, FIELDS).content)
+    moment = dt.datetime.fromisoformat(seen["shown_at"])
+    later = clock.now() + dt.timedelta(minutes=5)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    door.post(ADD, {**FIELDS, **seen, "confirmed": "1"})
+    job = CancelJob.objects.get()
+    assert ids.time_of(job.until) - moment <= dt.timedelta(milliseconds=1)
+
+
+def test_what_was_accepted_during_the_count_is_not_cancelled(
+    door: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, now = jobs.preview, clock.now
+
+    def preview(wanted: jobs.CancelFilter) -> jobs.Preview:
+        found = count(wanted)
+        monkeypatch.setattr(clock, "now", lambda: now() + dt.timedelta(seconds=5))
+        return found
+
+    monkeypatch.setattr(jobs, "preview", preview)
+    seen = confirming.shown(door.post(ADD, FIELDS).content)
+    assert dt.datetime.fromisoformat(seen["shown_at"]) <= now()
+
+
+def test_a_confirmation_without_a_page_asks(door: Client) -> None:
+    assert b"Cancel 0 notifications?" in door.post(ADD, {**FIELDS, "confirmed": "1"}).content
+    assert not CancelJob.objects.exists()

@@ -16,6 +16,7 @@ from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.admin import axe
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser, write
+from tests.admin.confirming import confirm
 from tests.figures.conftest import MakeRollup
 
 SHORT = '<p style="color: #aaa">Hello <a href="https://bit.ly/x">you</a></p>'
@@ -50,7 +51,7 @@ def test_both_pages_show_the_warnings_and_the_mail_is_published(door: Client) ->
         assert f"{before}The subject is in capitals" in text
         assert f"{before}Text is hard to read: #aaaaaa on #ffffff" in text
         assert f"{before}Links of bit.ly hide their target" in text
-    door.post(page(version, "publish"))
+    confirm(door, page(version, "publish"))
     version.refresh_from_db()
     assert version.published_at is not None
 

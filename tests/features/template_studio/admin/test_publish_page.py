@@ -15,9 +15,10 @@ from notifications.core.models import Template
 from notifications.core.rules.attachments import WrongFiles
 from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import TemplateContent
-from notifications.core.store.templates import files, versions
+from notifications.core.store.templates import files, rows, versions
 from providers.contract import Channel
 from tests import interleaving
+from tests.admin.confirming import confirm, shown
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +49,7 @@ def test_variables_are_derived_and_declared_with_the_publish(door: Client) -> No
     version = draft((Channel.PUSH, "en", "{{ order_id }}"), (Channel.PUSH, "de", "{{ order_id }}"))
     shown = door.get(page(version)).content.decode()
     assert 'name="declare" value="yes" checked' in shown
-    door.post(page(version), {"declare": "yes"})
+    confirm(door, page(version), {"declare": "yes"})
     version.refresh_from_db()
     assert version.published_at is not None
     assert [each["name"] for each in version.variables] == ["order_id"]
@@ -59,7 +60,7 @@ def test_a_misspelt_name_is_marked_and_not_published_by_accident(door: Client) -
     shown = door.get(page(version)).content.decode()
     assert "a typing error?" in shown
     assert 'name="declare" value="yes">' in shown
-    told = door.post(page(version), follow=True).content.decode()
+    told = confirm(door, page(version), follow=True).content.decode()
     assert "no other language needs ordr_id" in told
     version.refresh_from_db()
     assert version.published_at is None
@@ -67,7 +68,7 @@ def test_a_misspelt_name_is_marked_and_not_published_by_accident(door: Client) -
 
 def test_nothing_is_declared_without_the_tick(door: Client) -> None:
     version = draft((Channel.PUSH, "en", "{{ order_id }}"))
-    door.post(page(version))
+    confirm(door, page(version))
     version.refresh_from_db()
     assert version.published_at is not None
     assert version.variables == []
@@ -83,7 +84,7 @@ def test_a_second_person_publishes_where_the_installation_wants_it(
     assert door.post(upload, {"publish": "yes"}).status_code == 403
     version = draft((Channel.PUSH, "en", "one"), by="operator")
     assert "Not to be published by you" in door.get(page(version)).content.decode()
-    assert "wants another publisher" in door.post(page(version), follow=True).content.decode()
+    assert "wants another publisher" in confirm(door, page(version), follow=True).content.decode()
     version.refresh_from_db()
     assert version.published_at is None
     other = User.objects.create_user("publisher", password="x", is_staff=True)
@@ -92,7 +93,7 @@ def test_a_second_person_publishes_where_the_installation_wants_it(
     )
     client = Client()
     client.force_login(other)
-    client.post(page(version))
+    confirm(client, page(version))
     version.refresh_from_db()
     assert version.published_by == "publisher"
 
@@ -118,10 +119,59 @@ def test_who_edits_during_a_publish_does_not_publish_the_edit(
             refused.append(str(error))
 
     with interleaving.before(('UPDATE "notifications_template" SET "variables"', attach)):
-        door.post(page(version), {"declare": "yes"})
+        confirm(door, page(version), {"declare": "yes"})
     assert refused == ["This version is published. Make a new draft from it."]
     version.refresh_from_db()
     assert (version.published_by, version.attachments) == ("operator", [])
+
+
+def test_a_draft_that_changed_since_the_page_was_shown_is_shown_again(door: Client) -> None:
+    version = draft((Channel.PUSH, "en", "one"))
+    seen = shown(door.get(page(version)).content)
+    words = contents.words(Channel.PUSH, "en", body="two")
+    versions.edit(version, contents.content([words]), by="x")
+    for fields in ({}, {"shown": "x"}, seen):
+        again = door.post(page(version), fields).content
+        assert b"Nothing is published: somebody changed the draft" in again
+        assert b'id="publish"' in again
+        version.refresh_from_db()
+        assert version.published_at is None
+    door.post(page(version), shown(door.post(page(version), seen).content))
+    version.refresh_from_db()
+    assert version.published_by == "operator"
+
+
+def test_another_version_or_a_setting_or_a_file_is_a_change_too(door: Client) -> None:
+    first = draft((Channel.EMAIL, "en", "one"))
+    second = draft((Channel.EMAIL, "en", "two"))
+    seen = shown(door.get(page(second)).content)
+    versions.publish(first, by="x")
+    again = door.post(page(second), seen)
+    assert b"Nothing is published" in again.content
+    seen = shown(again.content)
+    Template.objects.filter(pk=second.pk).update(sensitive_variables=["code"])
+    again = door.post(page(second), seen)
+    assert b"Nothing is published" in again.content
+    stored = files.store("text/plain", b"terms")
+    add = functools.partial(files.with_file, file=stored, name="a.txt", inline_id=None)
+    versions.edit_files(second, add, by="x")
+    assert b"Nothing is published" in door.post(page(second), shown(again.content)).content
+    confirm(door, page(second))
+    second.refresh_from_db()
+    assert second.published_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_edit_beside_the_click_is_not_published(door: Client) -> None:
+    version = draft((Channel.PUSH, "en", "one"))
+    seen = shown(door.get(page(version)).content)
+    changed = contents.content([contents.words(Channel.PUSH, "en", body="two")])
+    edit = functools.partial(versions.edit, version, changed, by="x")
+    with interleaving.before(("FOR UPDATE", edit)):
+        answer = door.post(page(version), seen)
+    assert b"Nothing is published" in answer.content
+    version.refresh_from_db()
+    assert version.published_at is None
 
 
 def test_a_warning_leaves_the_page_when_it_is_mended(door: Client) -> None:
@@ -160,7 +210,7 @@ def test_a_new_template_opens_the_editor(door: Client) -> None:
 def test_content_is_untouched_by_a_refused_publish(door: Client) -> None:
     version = draft((Channel.PUSH, "en", ""))
     before: TemplateContent = versions.content_of(version)
-    door.post(page(version), {"declare": "yes"})
+    confirm(door, page(version), {"declare": "yes"})
     assert versions.content_of(Template.objects.get(pk=version.pk)) == before
 
 
@@ -178,3 +228,20 @@ def test_who_drafts_does_not_publish() -> None:
     assert upload.status_code == 403
     template.refresh_from_db()
     assert template.published_at is None
+
+
+def test_an_edit_while_the_page_is_made_is_not_published_unseen(
+    door: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = draft((Channel.PUSH, "en", "one"))
+    objections = rows.objections
+
+    def edit(shown_version: Template) -> list[str]:
+        monkeypatch.undo()
+        words = [contents.words(Channel.PUSH, "en", title="Hi", body="two")]
+        versions.edit(Template.objects.get(pk=version.pk), contents.content(words, {}), by="other")
+        return objections(shown_version)
+
+    monkeypatch.setattr(rows, "objections", edit)
+    seen = shown(door.get(page(version)).content)
+    assert b"Nothing is published" in door.post(page(version), seen).content

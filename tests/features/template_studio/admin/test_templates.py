@@ -18,6 +18,7 @@ from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.store.templates import versions
 from providers.contract import Channel
+from tests.admin.confirming import confirm
 
 ADD = reverse("admin:notifications_template_add")
 DOWNLOAD = reverse("admin:notifications_template_download")
@@ -115,7 +116,7 @@ def test_a_vendor_template_is_stored_as_written(door: Client) -> None:
 
 
 def test_publishing_freezes_a_version(door: Client, draft: Template) -> None:
-    door.post(page("publish", draft))
+    confirm(door, page("publish", draft))
     draft.refresh_from_db()
     assert draft.published_at is not None
     assert draft.published_by == "operator"
@@ -131,14 +132,14 @@ def test_a_link_publishes_nothing(door: Client, draft: Template) -> None:
 
 def test_a_version_without_texts_is_not_published(door: Client) -> None:
     empty = Template.objects.create(template_id="empty")
-    told = door.post(page("publish", empty), follow=True)
+    told = confirm(door, page("publish", empty), follow=True)
     assert "Not done: a version without a text cannot be published." in told.content.decode()
     empty.refresh_from_db()
     assert empty.published_at is None
 
 
 def test_a_new_draft_takes_texts_and_secrets_along(door: Client, draft: Template) -> None:
-    door.post(page("publish", draft))
+    confirm(door, page("publish", draft))
     opened = door.post(page("new_draft", draft))
     copy = Template.objects.get(template_id="hello", version=2)
     assert opened.headers["Location"] == page("editor", copy)
@@ -155,9 +156,9 @@ def test_who_may_only_look_publishes_nothing(window: Client, draft: Template) ->
 
 
 def test_going_back_publishes_the_old_words_again(door: Client, draft: Template) -> None:
-    door.post(page("publish", draft))
+    confirm(door, page("publish", draft))
     newer = versions.draft("hello", says("Bye"), by="ana")
-    door.post(page("publish", newer))
+    confirm(door, page("publish", newer))
     door.post(page("roll_back", draft))
     current = versions.current("hello")
     assert current is not None
@@ -168,7 +169,7 @@ def test_every_step_leaves_a_line_with_its_author(door: Client, draft: Template)
     door.post(ADD, form())
     made = Template.objects.get(version=2)
     door.post(page("delete", made), {"post": "yes"})
-    door.post(page("publish", draft))
+    confirm(door, page("publish", draft))
     listed = door.get(reverse("admin:notifications_templateevent_changelist")).content.decode()
     assert "operator" in listed
     events = TemplateEvent.objects.order_by("pk")
@@ -190,7 +191,7 @@ def test_a_comparison_shows_both_sides_escaped(door: Client, draft: Template) ->
 
 
 def test_a_download_uploaded_again_changes_nothing(door: Client, draft: Template) -> None:
-    door.post(page("publish", draft))
+    confirm(door, page("publish", draft))
     packed = door.get(DOWNLOAD).content
     assert packed == door.get(DOWNLOAD).content
     assert 'name="publish"' in door.get(UPLOAD).content.decode()
@@ -229,7 +230,7 @@ def test_what_is_no_zip_is_told(door: Client, window: Client) -> None:
 
 def test_what_is_not_fit_for_sending_is_not_published(door: Client, draft: Template) -> None:
     TemplateText.objects.create(template=draft, channel=Channel.SMS, body="{{ other }}")
-    told = door.post(page("publish", draft), follow=True).content.decode()
+    told = confirm(door, page("publish", draft), follow=True).content.decode()
     assert "sms en: it needs other, which no producer has to send" in told
     draft.refresh_from_db()
     assert draft.published_at is None
