@@ -78,6 +78,11 @@ class _Part(NamedTuple):
         """True for a field as wide as the form."""
         return self.channel in {Channel.EMAIL, Channel.SMS}
 
+    @property
+    def is_in_blocks(self) -> bool:
+        """True for a mail in blocks, which has buttons that insert blocks."""
+        return self.column == "blocks"
+
 
 _PARTS: Final = (
     _Part("subject", Channel.EMAIL, "title", "E-mail: subject"),
@@ -96,8 +101,7 @@ class Language(NamedTuple):
     is_open: bool
     """True for the first language, and for one with a value."""
     locale: forms.BoundField
-    parts: list[tuple[bool, forms.BoundField]]
-    """True for a wide field, and the field."""
+    parts: list[tuple[_Part, forms.BoundField]]
 
 
 def fields() -> dict[str, forms.Field]:
@@ -139,7 +143,7 @@ def languages(form: forms.Form) -> Iterator[Language]:
     """Yield the languages of the form."""
     for number in LANGUAGES:
         locale = form[_name(number, "locale")]
-        parts = [(part.is_wide, form[_name(number, part.name)]) for part in _PARTS]
+        parts = [(part, form[_name(number, part.name)]) for part in _PARTS]
         has_value = any(
             each.value() or each.errors for each in [locale, *(each for _, each in parts)]
         )

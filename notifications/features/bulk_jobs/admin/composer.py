@@ -27,6 +27,7 @@ from django.urls import reverse
 from notifications.core import clock
 from notifications.core.admin import base, shown
 from notifications.core.admin.audited import name_of
+from notifications.core.admin.block_kinds import BLOCK_KINDS
 from notifications.core.models import BulkJob
 from notifications.core.rules.channels import Spread
 from notifications.core.rules.lane import Mode, Priority
@@ -278,6 +279,7 @@ def _page(
             "variants": rows,
             "used": compose_variables.used(form.cleaned_data) if state == "answered" else [],
             "languages": [*compose_text.languages(form)],
+            "block_kinds": BLOCK_KINDS,
             "text_refusal": compose_text.refusal(request.user),
             "is_open": _open_parts(form),
             "is_live": str(form["mode"].value()) == str(Mode.LIVE.value),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from notifications.core.admin import block_kinds
 from notifications.core.admin.preview_panel import Panel
 from notifications.core.rules.in_app import MAX_ACTIONS, Action, InAppPart
 from notifications.core.rules.templates.contents import LINKED, UNTITLED
@@ -17,26 +18,6 @@ _ACTION_LABELS: Final = {
     "label": "label",
     "url": "link (empty: callback to the producer)",
 }
-
-_BLOCK_KINDS: Final = (
-    ("Heading", "# Heading"),
-    ("Text", "Text"),
-    ("Button", "::: button [Label](https://example.com)"),
-    ("Image", "![Description](https://example.com/picture.png)"),
-    ("List", "- One\n- Two"),
-    ("Divider", "---"),
-    ("Columns", "::: columns\nLeft\n::: column\nRight\n::: end"),
-    (
-        "Table",
-        (
-            "::: table item in items\n| Article | Price |\n| --- | --: |\n"
-            "| {{ item.name }} | {{ item.price }} |\n::: end"
-        ),
-    ),
-    ("Condition", "::: if name\nText\n::: else\nOther text\n::: end"),
-    ("Preheader", "::: preheader The line beside the subject"),
-)
-"""Label and source of each block that the editor inserts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +48,7 @@ class EditorPanel(Panel):
     @property
     def block_kinds(self) -> tuple[tuple[str, str], ...]:
         """Return label and source of each block to insert."""
-        return _BLOCK_KINDS
+        return block_kinds.BLOCK_KINDS
 
     @property
     def is_in_blocks(self) -> bool:

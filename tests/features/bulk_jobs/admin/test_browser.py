@@ -205,6 +205,50 @@ def test_the_figures_refresh_and_the_focus_stays(browser: Browser, job: BulkJob)
     assert browser.errors() == []
 
 
+_MAIL = "[name=text_1_mail]"
+
+
+def insert(browser: Browser, label: str, typed: str) -> None:
+    """Insert a block by keyboard, and type over the block, which is then selected."""
+    found = f"//div[@aria-label='Insert a block into E-mail: text']/button[.='{label}']"
+    button = next(
+        each for each in browser.chrome.find_elements(By.XPATH, found) if each.is_displayed()
+    )
+    button.send_keys(Keys.ENTER)
+    if typed:
+        browser.see(_MAIL).send_keys(typed)
+
+
+@pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: npm ci --prefix .ci/axe")
+@pytest.mark.usefixtures("draft")
+def test_the_mail_of_a_job_is_made_of_blocks_by_keyboard(browser: Browser) -> None:
+    begin(browser)
+    choose(browser, "text_from", "written")
+    until(browser, browser.see(_MAIL).is_displayed)
+    insert(browser, "Heading", "# Winter sale")
+    insert(browser, "Columns", "")
+    insert(browser, "Button", "::: button [Shop](https://shop.example)")
+    blocks = ".nc-blocks [data-act=select]"
+    labels = [each.text for each in browser.chrome.find_elements(By.CSS_SELECTOR, blocks)]
+    assert labels == ["heading: Winter sale", "columns: Left", "button: Shop"]
+    browser.see(".nc-blocks li:nth-child(3) [data-act=select]").send_keys(Keys.ALT, Keys.ARROW_UP)
+    browser.wait_for(".nc-blocks li:nth-child(2)", "button: Shop")
+    browser.see(".nc-blocks li:nth-child(3) [data-act=remove]").send_keys(Keys.ENTER)
+    assert browser.see(_MAIL).get_property("value") == (
+        "# Winter sale\n\n::: button [Shop](https://shop.example)"
+    )
+    browser.wait_for_in_frame("#part-previews iframe", "td.sheet", "Winter sale")
+    browser.chrome.refresh()
+    browser.wait_for(".nc-blocks li:nth-child(2)", "button: Shop")
+    found: list[str] = []
+    for look in axe.looks(browser.chrome):
+        browser.wait_for(".nc-blocks li:nth-child(2)", "button: Shop")
+        browser.wait_for("#part-audience", "recipients")
+        found += axe.violations(browser.chrome, name=f"compose-blocks-{look}")
+        assert not axe.scrolls_sideways(browser.chrome), look
+    assert found == []
+
+
 def fill(browser: Browser, draft: dict[str, Any], **given: str) -> None:
     """Open the composer with a draft in the fragment, as a colleague's link has it."""
     values = {name: str(value) for name, value in draft.items() if name not in {"seen", "pace"}}

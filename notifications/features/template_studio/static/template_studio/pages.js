@@ -11,6 +11,11 @@
 
   const form = document.getElementById("editor");
   if (!form) return;
+  for (const choice of form.querySelectorAll("[name=email-written-as]")) {
+    choice.addEventListener("change", () => {
+      for (const part of form.querySelectorAll("[data-written-as]")) part.hidden = part.dataset.writtenAs !== choice.value;
+    });
+  }
   const variables = form.elements.variables;
   const fault = document.getElementById("fault");
   const save = form.querySelector("[value=save]"); // only where there is a draft to be saved

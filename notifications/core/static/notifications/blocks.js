@@ -1,15 +1,14 @@
-// A mail in blocks: inserts, moves and removes blocks of the source, by mouse and by keyboard.
-// The source in the text box is the mail; the list of blocks is drawn from it.
+// Mails in blocks: inserts, moves and removes blocks of a source, by mouse and by keyboard.
+// The source in the text box is the mail; the list of blocks is drawn from it. Each part of a page
+// with `data-blocks` has a text box and, where the mail may be changed, `admin/block_tools.html`.
 "use strict";
 
-(() => {
+for (const root of document.querySelectorAll("[data-blocks]")) {
   const OPENING = new Set(["columns", "table", "if"]);
   const LABEL_LENGTH = 48;
 
-  const form = document.getElementById("editor");
-  const source = form && form.elements["email-blocks"];
-  if (!source) return;
-  const list = form.querySelector(".nc-blocks"); // only where there is a draft to be changed
+  const source = root.querySelector("textarea");
+  const list = root.querySelector(".nc-blocks"); // only where there is a draft to be changed
   let dragged = -1;
 
   // Returns the blocks of a source with their first and last position.
@@ -110,7 +109,7 @@
     return [...list.children].indexOf(element.closest("li"));
   }
 
-  for (const inserting of form.querySelectorAll("[data-insert]")) {
+  for (const inserting of root.querySelectorAll("[data-insert]")) {
     inserting.addEventListener("click", () => insert(inserting.dataset.insert));
   }
 
@@ -145,11 +144,6 @@
     });
   }
 
-  for (const choice of form.querySelectorAll("[name=email-written-as]")) {
-    choice.addEventListener("change", () => {
-      for (const part of form.querySelectorAll("[data-written-as]")) part.hidden = part.dataset.writtenAs !== choice.value;
-    });
-  }
   source.addEventListener("input", draw);
   draw();
-})();
+}
