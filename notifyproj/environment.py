@@ -24,6 +24,7 @@ from notifyproj import setting_names
 from notifyproj.environment_parts import (
     AlertEnvironment,
     DatabaseEnvironment,
+    GatewayEnvironment,
     InboxEnvironment,
     LiveEnvironment,
     MailEnvironment,
@@ -90,6 +91,7 @@ class Environment(
     WorkerEnvironment,
     AlertEnvironment,
     MailEnvironment,
+    GatewayEnvironment,
 ):
     """A valid environment. Each description completes the sentence "Give ..."."""
 

@@ -147,6 +147,17 @@ class WorkerEnvironment(BaseModel):
     )
 
 
+class GatewayEnvironment(BaseModel):
+    """SMS gateways of the company; `providers.sms.gateways` reads the folder at its import."""
+
+    sms_gateways: str = Field(
+        alias="NOTIFY_SMS_GATEWAYS",
+        default="",
+        description="the folder with descriptions of SMS gateways (*.toml), such as"
+        " /etc/notify/sms-gateways",
+    )
+
+
 class MailEnvironment(BaseModel):
     """Settings of e-mails."""
 

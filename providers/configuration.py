@@ -40,9 +40,14 @@ class InvalidValue(Exception):
         self.field_name, self.problem = field_name, problem
 
 
-def parse_with(reader: Callable[[str], object], *, setting: str = "") -> Mapping[str, object]:
-    """Return metadata of a Config field: the reader of the text, and a shared setting's name."""
-    return {"reader": reader, "setting": setting}
+def parse_with(
+    reader: Callable[[str], object], *, setting: str = "", said: str = ""
+) -> Mapping[str, object]:
+    """Return metadata of a Config field: the reader of the text, and a shared setting's name.
+
+    `said` is the sentence of a field that has no docstring.
+    """
+    return {"reader": reader, "setting": setting, "said": said}
 
 
 def setting_name(vendor: str, field_name: str) -> str:

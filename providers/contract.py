@@ -78,6 +78,8 @@ class Capabilities:
     repeat: Repeat
     gives_receipts: bool
     """A receipt can come for each accepted message; otherwise `sent` is the last status."""
+    receipts_by_get: bool = False
+    """The vendor reports by GET: the receipt is the query of the URL."""
     receipt_headers: frozenset[str] = frozenset()
     """Headers, in lower case, of every receipt: a callback without one is refused unread."""
     batch_limit: int = 500
@@ -101,8 +103,7 @@ class Capabilities:
     marks_begin: bool = False
     """The adapter calls `Message.on_begin` of each message. False: calls begin with `send`."""
     endpoint_of: Callable[[str], str] | None = None
-    """Function that returns the endpoint of an address, without a secret; set if each address leads
-    to a separate server or account (webhook, chat): the health is stored for each endpoint."""
+    """An address's endpoint, without a secret, if health is stored for each (webhook, chat)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +140,7 @@ class Message:
     """True: the app removes the shown message with the same ids; texts and `data` are empty."""
     on_begin: Callable[[], None] | None = field(default=None, repr=False, compare=False)
     """Called before bytes leave that can make the provider act on the message, as late as the
-    adapter can, from any thread; only by a provider with `Capabilities.marks_begin`. Returns at
-    once and raises no exception."""
+    adapter can, from any thread, if `Capabilities.marks_begin`. Returns at once, raises nothing."""
     mail: MailHeaders = NO_HEADERS
     in_app: InApp | None = None
     """The further parts of a message on the channel in_app."""

@@ -61,6 +61,22 @@ def _vendor(
         ) from error
     if not isinstance(vendor, Vendor):
         raise ConfigurationError(where, f"{point.value} is no providers.vendor.Vendor")
+    refuse_taken(vendor, where=where, known=known, reserved=reserved)
+    return vendor
+
+
+def refuse_taken(
+    vendor: Vendor[Any],
+    *,
+    where: str,
+    known: Sequence[Vendor[Any]],
+    reserved: frozenset[str],
+) -> None:
+    """Check the name and the settings of a vendor that is not the product's; `where`: its source.
+
+    Raises:
+        ConfigurationError: the name is malformed, or another vendor has the name or a setting.
+    """
     if not _NAME.fullmatch(vendor.name):
         raise ConfigurationError(
             where,
@@ -80,4 +96,3 @@ def _vendor(
         raise ConfigurationError(
             where, f"the setting {min(shared)} belongs to another provider: choose another name"
         )
-    return vendor

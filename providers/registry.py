@@ -1,12 +1,13 @@
 """Vendors by name, and the vendors configured by the environment.
 
-A new vendor takes one line in the module, or an entry point of an installed package
-(ADDING_A_PROVIDER.md). All HTTP adapters of a process share one transport, because the transport's
-bounds apply to a single transport.
+A new vendor takes one line in the module, a description of an SMS gateway, or an entry point of an
+installed package (ADDING_A_PROVIDER.md). All HTTP adapters of a process share one transport,
+because the transport's bounds apply to a single transport.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -18,6 +19,7 @@ from providers.email import ses, smtp
 from providers.email.anymail import adapter as anymail
 from providers.push import apns, expo, fcm, web_push
 from providers.sms import aws_eum, aws_sns, twilio, vonage
+from providers.sms.gateways import vendors as gateways
 from providers.transport import Transport, Usage
 from providers.vendor import Vendor
 from providers.webhook import standard as webhook
@@ -41,14 +43,17 @@ _BUILTIN: Final[tuple[Vendor[Any], ...]] = (
 )
 _INBOX: Final = "inbox"
 """The provider of the channel `in_app`, which is a feature."""
-_INSTALLED: Final = plugins.find(_BUILTIN, reserved=frozenset({dry_run.NAME, _INBOX}))
+_RESERVED: Final = frozenset({dry_run.NAME, _INBOX})
+_GATEWAYS: Final = gateways.find(os.environ, builtin=_BUILTIN, reserved=_RESERVED)
+_INSTALLED: Final = plugins.find([*_BUILTIN, *_GATEWAYS.vendors], reserved=_RESERVED)
 
-VENDORS: Final = (*_BUILTIN, *_INSTALLED.vendors)
+VENDORS: Final = (*_BUILTIN, *_GATEWAYS.vendors, *_INSTALLED.vendors)
 
 _SHARED: Final = Transport()
 
 _AWS_STATUS: Final = "https://health.aws.amazon.com/health/status"
 STATUS_PAGES: Final[Mapping[str, str]] = MappingProxyType({
+    **_GATEWAYS.status_pages,
     "apns": "https://developer.apple.com/system-status/",
     "aws_eum": _AWS_STATUS,
     "aws_sns": _AWS_STATUS,
@@ -69,8 +74,9 @@ def settings_names() -> frozenset[str]:
 
 
 def names_of_packages() -> frozenset[str]:
-    """Return the names of the environment variables of vendors of installed packages."""
-    return frozenset[str]().union(*(vendor.settings for vendor in _INSTALLED.vendors))
+    """Return the names of the environment variables of vendors that are not the product's."""
+    foreign = (*_GATEWAYS.own, *_INSTALLED.vendors)
+    return frozenset[str]().union(*(vendor.settings for vendor in foreign))
 
 
 def transport_usage() -> Usage:
@@ -83,10 +89,11 @@ def build_all(environ: Mapping[str, str], *, transport: Transport = _SHARED) -> 
 
     Raises:
         ConfigurationError: a vendor is configured in part, or wrongly; or a vendor of a package
-            cannot be used.
+            or a description of a gateway cannot be used.
     """
-    if _INSTALLED.fault is not None:
-        raise _INSTALLED.fault
+    for fault in (_GATEWAYS.fault, _INSTALLED.fault):
+        if fault is not None:
+            raise fault
     return {
         vendor.name: vendor.configure(environ, transport=transport)
         for vendor in VENDORS

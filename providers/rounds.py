@@ -6,7 +6,7 @@ other messages of the batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -84,7 +84,7 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def json_body(payload: Mapping[str, object], *, limit_bytes: int | None = None) -> bytes:
+def json_body(payload: object, *, limit_bytes: int | None = None) -> bytes:
     """Encode a payload as compact UTF-8.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -42,11 +43,22 @@ _POSTMARK: Final = {
     "NOTIFY_ANYMAIL_FROM": "no-reply@shop.example",
     "NOTIFY_ANYMAIL_WEBHOOK_SECRET": "hook:password",
 }
+_GATEWAY_SECRET: Final = "a-secret-of-the-callbacks"
+_GATEWAYS: Final = {
+    "NOTIFY_SINCH_SERVICE_PLAN_ID": "plan",
+    "NOTIFY_SINCH_API_TOKEN": "token",
+    "NOTIFY_SINCH_FROM": "12345",
+    "NOTIFY_SINCH_CALLBACK_SECRET": _GATEWAY_SECRET,
+    "NOTIFY_MESSAGEBIRD_ACCESS_KEY": "key",
+    "NOTIFY_MESSAGEBIRD_FROM": "Shop",
+    "NOTIFY_MESSAGEBIRD_CALLBACK_SECRET": _GATEWAY_SECRET,
+}
 _RATE: Final = {"NOTIFY_SES_PER_SECOND": "14"}
 """A given rate: SES is not asked for the rate."""
 _SETTINGS: Final[Mapping[str, str]] = (
     _POSTMARK
     | _RATE
+    | _GATEWAYS
     | ses.SETTINGS
     | aws_eum.ENVIRON
     | twilio.ENVIRON
@@ -104,6 +116,13 @@ def _whatsapp(delivery_id: UUID) -> SignedCall:
     return SignedCall(body=body, headers={"X-Hub-Signature-256": whatsapp.signature(body)})
 
 
+def _sinch(delivery_id: UUID) -> SignedCall:
+    named = str(delivery_id)
+    token = hmac.digest(_GATEWAY_SECRET.encode(), named.encode(), "sha256").hex()
+    body = orjson.dumps({"batch_id": "1", "client_reference": named, "status": "Delivered"})
+    return SignedCall(body=body, headers={}, query=f"?delivery_id={named}&token={token}")
+
+
 def _ses(delivery_id: UUID) -> SignedCall:
     mail = {"timestamp": _AT, "messageId": "1", "tags": {"delivery_id": [str(delivery_id)]}}
     event = {"eventType": "Delivery", "mail": mail, "delivery": {"timestamp": _AT}}
@@ -126,6 +145,7 @@ _CALLS: Final[Mapping[str, Callable[[UUID], SignedCall]]] = {
     "aws_eum": _aws_eum,
     "sandbox": _sandbox,
     "ses": _ses,
+    "sinch": _sinch,
     "twilio": _twilio,
     "vonage": _vonage,
     "whatsapp": _whatsapp,
@@ -156,7 +176,9 @@ def _status(delivery_id: UUID) -> Status:
 def test_each_provider_that_sends_receipts_is_here() -> None:
     built = routing.providers_by_name()
     calling = {name for name, each in built.items() if each.capabilities.gives_receipts}
-    assert calling - {in_app.PROVIDER} == set(_CALLS)  # the inbox reports without a call
+    by_get = {name for name, each in built.items() if each.capabilities.receipts_by_get}
+    assert by_get == {"messagebird"}
+    assert calling - by_get - {in_app.PROVIDER} == set(_CALLS)  # the inbox reports without a call
 
 
 @of_every_provider
@@ -168,8 +190,8 @@ def test_a_signed_callback_changes_its_row_once(make_delivery: MakeDelivery, pro
     assert _status(delivery_id) is Status.DELIVERED
     events = Event.objects.filter(notification_id=ids.notification_of(delivery_id))
     [told] = events.filter(reason="receipt_delivered")
-    # Twilio and Vonage give no time with a zone.
-    assert (told.occurred_at is None) is (provider in {"twilio", "vonage"})
+    # Twilio and Vonage give no time with a zone; the time of a described gateway is not read.
+    assert (told.occurred_at is None) is (provider in {"twilio", "vonage", "sinch"})
 
 
 @of_every_provider
@@ -192,7 +214,10 @@ def test_a_forged_callback_is_refused_and_changes_nothing(
         make_delivery(Status.SENT, provider=provider, attempts=1) for _ in range(2)
     )
     true, wrong = _CALLS[provider](another), _CALLS[provider](delivery_id)
-    if provider == "anymail":  # signed by a password, not by the body
+    if provider == "sinch":  # proven by the address, not by the body
+        query = true.query.replace(str(another), str(delivery_id))
+        forged = SignedCall(body=wrong.body, headers={}, query=query)
+    elif provider == "anymail":  # signed by a password, not by the body
         forged = SignedCall(body=wrong.body, headers={"Authorization": "Basic aG9vazpndWVzcw=="})
     else:
         body = wrong.body
@@ -211,6 +236,20 @@ def test_a_forged_callback_is_refused_and_changes_nothing(
 def test_a_signed_callback_about_an_unknown_message_is_only_counted(provider: str) -> None:
     for unknown in (uuid4(), UUID(int=2**128 - 1), UUID(int=0)):
         assert _send(provider, _CALLS[provider](unknown)) == (200, {"receipts": 1, "matched": 0})
+
+
+@pytest.mark.parametrize("token", [_GATEWAY_SECRET, "a-guess"])
+def test_a_vendor_reports_by_get(make_delivery: MakeDelivery, token: str) -> None:
+    delivery_id = make_delivery(Status.SENT, provider="messagebird", attempts=1)
+    query = {"id": "e8", "reference": str(delivery_id), "status": "delivered", "token": token}
+    answer = Client().get("/v1/receipts/messagebird", query)
+    is_proven = token == _GATEWAY_SECRET
+    assert answer.status_code == (200 if is_proven else 401)
+    assert _status(delivery_id) is (Status.DELIVERED if is_proven else Status.SENT)
+    assert Client().get("/v1/receipts/messagebird", query | {"status": ""}).status_code in {
+        400,
+        401,
+    }
 
 
 def test_a_vendor_verifies_the_url_of_its_callbacks() -> None:

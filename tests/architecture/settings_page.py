@@ -60,12 +60,15 @@ def _of_providers() -> Iterator[str]:
 
 
 def _sentences(vendor: Vendor[Any]) -> dict[str, str]:
-    """Return the docstring of each field of a vendor's Config.
+    """Return the docstring of each field of a vendor's Config, or the sentence in its metadata.
 
     Raises:
         KeyError: a field has none.
     """
     found: dict[str, str] = dict(OF_EACH_PROVIDER)
+    made = {each.name: each.metadata["said"] for each in fields(vendor.config)}
+    if any(made.values()):
+        return found | {name: sentence for name, sentence in made.items() if sentence}
     for each in reversed(vendor.config.__mro__[:-1]):
         [declared] = ast.parse(textwrap.dedent(inspect.getsource(each))).body
         assert isinstance(declared, ast.ClassDef)

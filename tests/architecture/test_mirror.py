@@ -27,7 +27,8 @@ _FILES: Final = {
     "providers/push/test_http2.py": "the transport over HTTP/2, with the push tests' certificate",
     "providers/push/test_push_contract.py": "three vendors against the contract",
     "providers/test_answer_classes.py": "each vendor that answers alone, by class of answer",
-    "providers/sms/test_sms_contract.py": "two vendors against the contract",
+    "providers/sms/gateways/test_presets.py": "the files *.toml of the package",
+    "providers/sms/test_sms_contract.py": "three vendors against the contract",
 }
 """Files in mirrored folders that have no module of their own, each with the reason."""
 

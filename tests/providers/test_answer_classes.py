@@ -18,6 +18,7 @@ from providers.chat.answers import WECOM_GONE
 from providers.chat.services import SERVICES
 from providers.email.smtp_replies import Stage, outcome_of
 from providers.sandbox_server.wire import ServerAnswer
+from providers.sms.gateways import vendors as gateways
 from providers.transport import Transport
 from providers.verdicts import Verdict
 from tests.certificate import make_certificate
@@ -319,7 +320,8 @@ def test_each_vendor_has_a_row_for_each_class_or_a_reason_why_not() -> None:
         "webhook": set(WEBHOOK),
     }
     calling = {"anymail", "aws_eum", "sandbox", "ses", "twilio", "vonage", "whatsapp"}  # tests/api
-    of_texts = {"aws_sns"}  # its table of codes: test_aws_sns
+    of_texts = {"aws_sns", *(file.stem for file in gateways.PRESETS.glob("*.toml"))}
+    # their tables of codes: test_aws_sns, sms/gateways/test_presets
     vendors = {vendor.name for vendor in registry.VENDORS} - calling - of_texts
     assert vendors == set(PUSH) | {"apprise", "smtp", "webhook"}
     assert set(CHAT) == set(SERVICES)

@@ -1,7 +1,7 @@
 """`/v1/receipts/{provider}`: delivery receipts and inbound SMS from providers.
 
 The path needs no key: the adapter verifies the provider's signature. A GET answers the challenge of
-a vendor that verifies the URL first (Meta).
+a vendor that verifies the URL first (Meta), or is a receipt of a vendor that reports by GET.
 """
 
 from __future__ import annotations
@@ -60,8 +60,13 @@ class _View(OpenView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, provider: str) -> HttpResponse:
-        """Answer the challenge with which a vendor verifies the URL of its callbacks."""
+        """Answer the challenge of a vendor that verifies the URL, or record a receipt by GET."""
         adapter = routing.provider_named(provider)
+        if adapter is not None and adapter.capabilities.receipts_by_get:
+            said = _parse(adapter, request)
+            if request.method == "GET":  # Django answers a HEAD by the same method
+                _record(adapter, said)
+            return HttpResponse("OK", content_type="text/plain")
         if not isinstance(adapter, AnswersChallenge):
             raise_not_found("provider that verifies the URL of its callbacks")
         try:
@@ -117,6 +122,15 @@ def take_receipts(call: Call) -> ReceiptsTaken | Response:
         raise_not_found("provider")
     _check_head(adapter, call.request)
     said = _parse(adapter, call.request)
+    taken = _record(adapter, said)
+    if any(isinstance(each, InboundText) for each in said) and not taken.receipts:
+        # A vendor may send the body of this response to the person as a reply.
+        return Response(status=204)
+    return taken
+
+
+def _record(adapter: Provider, said: list[Said]) -> ReceiptsTaken:
+    """Record the receipts, inbound messages and removals of a callback."""
     receipts = [each for each in said if isinstance(each, Receipt)]
     texts = [each for each in said if isinstance(each, InboundText)]
     if said:
@@ -124,9 +138,6 @@ def take_receipts(call: Call) -> ReceiptsTaken | Response:
     removals = [each for each in said if isinstance(each, Removal)]
     delivery_receipts.record_removals(adapter.name, removals)
     inbound_sms.process(adapter.name, texts)
-    if texts and not receipts:
-        # A vendor may send the body of this response to the person as a reply.
-        return Response(status=204)
     matched = delivery_receipts.record(adapter.name, receipts)
     return ReceiptsTaken(receipts=len(receipts), matched=matched)
 

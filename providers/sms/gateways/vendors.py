@@ -1,0 +1,185 @@
+"""From files to vendors: the descriptions of this folder, and those of the company.
+
+`NOTIFY_SMS_GATEWAYS` is read at the import of the registry, as the entry points of packages are.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, make_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from providers import configuration, plugins, verdicts
+from providers.configuration import parse_with
+from providers.errors import ConfigurationError
+from providers.sms.gateways import description
+from providers.sms.gateways.description import Description
+from providers.sms.gateways.gateway import Gateway, GatewayAccount
+from providers.sms.gateways.receipts import GatewayReceipts
+from providers.transport import Transport
+from providers.vendor import Vendor
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+FOLDER: Final = "NOTIFY_SMS_GATEWAYS"
+PRESETS: Final = Path(__file__).parent
+
+_SHORTEST_SECRET: Final = 16
+"""Characters; `openssl rand -hex 16` makes 32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gateways:
+    """The vendors of descriptions, the status pages by name, and the first unusable file."""
+
+    vendors: tuple[Vendor[Any], ...] = ()
+    own: tuple[Vendor[Any], ...] = ()
+    """Those of the company, also in `vendors`."""
+    status_pages: Mapping[str, str] = field(default_factory=dict)
+    fault: ConfigurationError | None = None
+
+
+def find(
+    environ: Mapping[str, str], *, builtin: Sequence[Vendor[Any]], reserved: frozenset[str]
+) -> Gateways:
+    """Read all descriptions; a file of the company replaces the file of this folder with its name.
+
+    Args:
+        environ: Names the folder of the company.
+        builtin: Vendors in Python; a description must not use their names or settings.
+        reserved: Names of providers that are no vendors.
+    """
+    presets = {file.stem: description.load(file) for file in sorted(PRESETS.glob("*.toml"))}
+    fault: ConfigurationError | None = None
+    own: dict[str, Description] = {}
+    try:
+        for file in _own_files(environ.get(FOLDER, "").strip()):
+            own[file.stem] = description.load(file)
+            _refuse_taken(file, own[file.stem], known=builtin, reserved=reserved)
+    except ConfigurationError as error:
+        fault, own = error, {}
+    every = presets | own
+    return Gateways(
+        vendors=tuple(vendor_of(name, each) for name, each in sorted(every.items())),
+        own=tuple(vendor_of(name, each) for name, each in sorted(own.items())),
+        status_pages={name: each.status_page for name, each in every.items() if each.status_page},
+        fault=fault,
+    )
+
+
+def _own_files(folder: str) -> list[Path]:
+    """Return the files of the company's folder.
+
+    Raises:
+        ConfigurationError: the folder cannot be read, or has no description.
+    """
+    if not folder:
+        return []
+    try:
+        files = sorted(each for each in Path(folder).iterdir() if each.suffix == ".toml")
+    except OSError as error:
+        raise ConfigurationError(FOLDER, f"name a readable folder: {error}") from error
+    if not files:
+        raise ConfigurationError(FOLDER, "the folder has no file *.toml: add one, or unset it")
+    return files
+
+
+def _refuse_taken(
+    file: Path,
+    described: Description,
+    *,
+    known: Sequence[Vendor[Any]],
+    reserved: frozenset[str],
+) -> None:
+    plugins.refuse_taken(
+        vendor_of(file.stem, described), where=str(file), known=known, reserved=reserved
+    )
+
+
+def vendor_of(name: str, described: Description) -> Vendor[Any]:
+    """Return the vendor of a description."""
+
+    def build(config: DataclassInstance, /, *, transport: Transport) -> Gateway:
+        settings = {key: str(getattr(config, _field(key))) for key in described.settings}
+        shared = {key: getattr(config, key) for key in ("url", "per_second", "codes")}
+        account = GatewayAccount(settings=settings, **shared)
+        receipts = _receipts(name, described, config, account)
+        return Gateway(name, described, account, receipts=receipts, transport=transport)
+
+    return Vendor(name, _config(name, described), build)
+
+
+def _receipts(
+    name: str, described: Description, config: DataclassInstance, account: GatewayAccount
+) -> GatewayReceipts | None:
+    if described.receipts is None:
+        return None
+    signature = described.receipts.signature
+    return GatewayReceipts(
+        described.receipts,
+        address=f"{getattr(config, 'public_url')}/v1/receipts/{name}",  # noqa: B009 - a made class
+        secret=getattr(config, "callback_secret", ""),
+        signing_key=account.settings[signature.key] if signature else "",
+        codes=account.codes,
+    )
+
+
+def _config(name: str, described: Description) -> type[DataclassInstance]:
+    """Make the Config of a gateway."""
+    made: list[tuple[str, Any, Any]] = [
+        (_field(key), str, _setting(each.help, default=each.default, is_secret=each.secret))
+        for key, each in described.settings.items()
+    ]
+    receipts = described.receipts
+    if receipts is not None:
+        shared = parse_with(configuration.http_url, setting=configuration.PUBLIC_URL)
+        made.append(("public_url", str, field(metadata=shared)))
+        if receipts.signature is None:
+            said = _said_of_secret(name, described)
+            metadata = parse_with(_secret, said=said)
+            made.append(("callback_secret", str, field(repr=False, metadata=metadata)))
+    pace = parse_with(configuration.positive_number)
+    url = parse_with(configuration.http_url)
+    table = parse_with(verdicts.overrides)
+    made += [
+        ("per_second", int, field(default=described.per_second, metadata=pace)),
+        ("url", str, _with_default(described.url, metadata=url)),
+        ("codes", verdicts.Table, field(default_factory=dict, metadata=table)),
+    ]
+    return make_dataclass(f"Config_{name}", made, frozen=True, slots=True, kw_only=True)
+
+
+def _setting(said: str, *, default: str | None, is_secret: bool) -> Any:  # noqa: ANN401 - as field
+    metadata = parse_with(str, said=said)
+    if default is None:
+        return field(repr=not is_secret, metadata=metadata)
+    return field(default=default, repr=not is_secret, metadata=metadata)
+
+
+def _with_default(url: str, *, metadata: Mapping[str, object]) -> Any:  # noqa: ANN401 - as field
+    return field(default=url, metadata=metadata) if url else field(metadata=metadata)
+
+
+def _said_of_secret(name: str, described: Description) -> str:
+    entered = "callback_url" not in described.request.places
+    where = f" Enter `{{NOTIFY_PUBLIC_URL}}/v1/receipts/{name}?token=SECRET` at the vendor."
+    return "Secret in the address of receipts, at least 16 characters." + where * entered
+
+
+def _secret(text: str) -> str:
+    """Read the secret of an address.
+
+    Raises:
+        ValueError: the secret is short.
+    """
+    if len(text) < _SHORTEST_SECRET:
+        raise ValueError(f"write at least {_SHORTEST_SECRET} characters")
+    return text
+
+
+def _field(key: str) -> str:
+    """Return the name of a Config field: `from_` for `from`."""
+    return f"{key}_" if keyword.iskeyword(key) else key
