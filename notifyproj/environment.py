@@ -350,10 +350,9 @@ def load(environ: Mapping[str, str]) -> Environment:
     environ = with_passwords(environ)
     given = {name: value.strip() for name, value in environ.items() if value.strip()}
     fields = {field.alias or name: field for name, field in Environment.model_fields.items()}
-    mistakes = [
-        *setting_names.taken_by_packages(fields.keys()),
-        *setting_names.unknown(given, known={*fields, *registry.settings_names()}),
-    ]
+    mistakes = setting_names.taken_by_packages(fields.keys())
+    if registry.fault() is None:  # else the settings of the unread provider look unknown
+        mistakes += setting_names.unknown(given, known={*fields, *registry.settings_names()})
     try:
         vendors = registry.build_all(given)
     except ConfigurationError as error:

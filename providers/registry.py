@@ -17,6 +17,7 @@ from providers.chat import apprise_chat, whatsapp
 from providers.contract import Provider
 from providers.email import ses, smtp
 from providers.email.anymail import adapter as anymail
+from providers.errors import ConfigurationError
 from providers.push import apns, expo, fcm, web_push
 from providers.sms import aws_eum, aws_sns, twilio, vonage
 from providers.sms.gateways import vendors as gateways
@@ -79,6 +80,11 @@ def names_of_packages() -> frozenset[str]:
     return frozenset[str]().union(*(vendor.settings for vendor in foreign))
 
 
+def fault() -> ConfigurationError | None:
+    """Return the fault of a description or package, whose settings are then unknown; None: none."""
+    return _GATEWAYS.fault or _INSTALLED.fault
+
+
 def transport_usage() -> Usage:
     """Return the numbers of HTTP requests in flight and waiting, over all vendors."""
     return _SHARED.usage()
@@ -91,9 +97,9 @@ def build_all(environ: Mapping[str, str], *, transport: Transport = _SHARED) -> 
         ConfigurationError: a vendor is configured in part, or wrongly; or a vendor of a package
             or a description of a gateway cannot be used.
     """
-    for fault in (_GATEWAYS.fault, _INSTALLED.fault):
-        if fault is not None:
-            raise fault
+    found = fault()
+    if found is not None:
+        raise found
     return {
         vendor.name: vendor.configure(environ, transport=transport)
         for vendor in VENDORS

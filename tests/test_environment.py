@@ -12,7 +12,10 @@ from notifications.core.rules.rate_limits.circuit_breaker import Streak
 from notifications.core.rules.rate_limits.frequency_caps import DEFAULTS, Cap
 from notifyproj import environment
 from notifyproj.environment import Delivery, InvalidEnvironment, LogLevel
+from providers import registry
 from providers.contract import Channel
+from providers.errors import ConfigurationError
+from providers.sms.gateways import vendors
 
 _KEY = "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk="
 _WHOLE = {
@@ -33,6 +36,14 @@ def _refusal(**changes: str) -> str:
     with pytest.raises(InvalidEnvironment) as refused:
         environment.load({**_WHOLE, **changes})
     return str(refused.value)
+
+
+def test_the_settings_of_an_unread_description_are_not_called_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken = vendors.Gateways(fault=ConfigurationError("acme.toml", "is no valid TOML"))
+    monkeypatch.setattr(registry, "_GATEWAYS", broken)
+    assert _refusal(NOTIFY_ACME_TOKEN="hidden-5") == "acme.toml: is no valid TOML."
 
 
 def test_a_whole_environment_is_read_into_types() -> None:

@@ -15,6 +15,8 @@ _LEVELS: Final = frozenset({"debug", "info", "warning", "error", "exception", "c
 MEANINGS: Final[Mapping[str, str]] = {
     "SES: %s: %s": "Amazon SES did not tell the account's sending rate; the provider's default rate"
     " holds.",
+    "SMS gateway: %s of %s entries of a callback unread: %s": "Entries of a callback have no"
+    " status, or name no message; the others count.",
     "WhatsApp: %s of %s items of a callback unread": "Items of a callback have another form,"
     " such as a message without a number; the others count.",
     "alert_not_raised": "PostgreSQL did not take an alert about refusals of a provider.",

@@ -7,7 +7,8 @@
                            |
                         gateway     a message -> a request; an answer -> an outcome
                         receipts    a callback -> receipts
-                           '------> places, paths   `{to}` in a request, `messages.0.id` in answers
+                           |------> places, paths   `{to}` in a request, `messages.0.id` in answers
+           '------> hiding          no number, text or secret of a request in details
 
 The files of this folder are written from the public documents of the vendors, which each file
 names; nobody tried the files with an account. `NOTIFY_SMS_GATEWAYS` names a folder with files of

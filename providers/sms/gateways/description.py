@@ -12,8 +12,18 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+import orjson
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
+from providers import configuration
 from providers.errors import ConfigurationError
 from providers.sms.gateways import places
 from providers.verdicts import Verdict
@@ -21,10 +31,38 @@ from providers.verdicts import Verdict
 OWN_FIELDS: Final = frozenset({"url", "per_second", "codes", "public_url", "callback_secret"})
 """Settings that the adapter itself adds."""
 
-_SETTING: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_SETTING: Final = re.compile(r"[a-z](?:[a-z0-9_]{0,30}[a-z0-9])?")
 
 Template = Annotated[str, Field(min_length=1)]
 Scalar = str | int | float | bool
+_NEWS: Final = ("on_its_way", "delivered", "read")
+
+
+def _path(text: str) -> str:
+    if not text.startswith("/") or not text.isascii() or not text.isprintable():
+        raise ValueError("write a path that begins with / and has ASCII characters")
+    return text
+
+
+def _url(text: str) -> str:
+    return configuration.http_url(text) if text else text
+
+
+def _word(text: object) -> object:
+    if text not in list(Verdict):
+        raise ValueError("write one of " + ", ".join(Verdict))
+    return text
+
+
+def _meaning(text: object) -> object:
+    if text not in [*_NEWS, *Verdict]:
+        raise ValueError("write one of " + ", ".join((*_NEWS, *Verdict)))
+    return text
+
+
+Path_ = Annotated[Template, AfterValidator(_path)]
+Word = Annotated[Verdict, BeforeValidator(_word)]
+Meaning = Annotated[Literal["on_its_way", "delivered", "read"] | Verdict, BeforeValidator(_meaning)]
 
 
 class _Table(BaseModel):
@@ -53,7 +91,7 @@ class RequestShape(_Table):
     """The request with one message."""
 
     method: Literal["POST", "GET"] = "POST"
-    path: str
+    path: Path_
     basic: tuple[Template, str] | None = None
     """User and password of HTTP Basic."""
     bearer: str = ""
@@ -73,27 +111,32 @@ class RequestShape(_Table):
         trees = (self.path, self.basic, self.bearer, self.headers, self.query, self.form)
         return {name for tree in (*trees, self.json_) for name in places.names(tree)}
 
+    @property
+    def places_of_headers(self) -> set[str]:
+        """The names of the places in headers, but for HTTP Basic, which encodes its texts."""
+        return {name for tree in (self.bearer, self.headers) for name in places.names(tree)}
+
 
 class AnswerShape(_Table):
     """The meaning of the answer to a request."""
 
     taken: dict[str, list[Scalar]] = {}
-    """Path -> values: each path must have one of its values for an accepted message. Empty: each
-    2xx is accepted."""
+    """Path -> values: each path must have one of its values for an accepted message. Empty: a
+    2xx with an id is accepted, or each 2xx without a path of `id`."""
     id: str = ""
     """Path of the gateway's id of the message."""
     segments: str = ""
     """Path of the number of segments."""
     code: list[str] = []
     """Paths of an error's code: the first path that leads to a value counts."""
-    codes: dict[str, Verdict] = {}
+    codes: dict[str, Word] = {}
     """Code -> verdict; `http-402` is the HTTP status 402, for an answer without a known code."""
 
 
 class Check(_Table):
     """A page of the account, read by GET with the request's authentication."""
 
-    path: str
+    path: Path_
     balance: str = ""
     """Path of the balance."""
     currency: str = ""
@@ -110,9 +153,6 @@ class Signature(_Table):
     encoding: Literal["hex", "base64"] = "hex"
     prefix: str = ""
     """Text before the signature in the header: `sha256=`."""
-
-
-Meaning = Literal["on_its_way", "delivered", "read"] | Verdict
 
 
 class Receipts(_Table):
@@ -134,7 +174,7 @@ class Receipts(_Table):
     statuses: dict[str, Meaning]
     """Status -> meaning. A status that is not listed changes nothing."""
     code: str = ""
-    codes: dict[str, Verdict] = {}
+    codes: dict[str, Word] = {}
     """Code of a failed message -> verdict; it counts before the verdict of the status."""
     segments: str = ""
     price: str = ""
@@ -158,7 +198,7 @@ class Description(_Table):
 
     title: Template
     """The vendor's name for people."""
-    url: str = ""
+    url: Annotated[str, AfterValidator(_url)] = ""
     """Base URL. Empty: `NOTIFY_<NAME>_URL` is required."""
     status_page: str = ""
     per_second: int = Field(default=10, gt=0)
@@ -174,6 +214,7 @@ class Description(_Table):
     def _fits_together(self) -> Description:
         self._check_settings()
         self._check_request()
+        self._check_headers()
         self._check_receipts()
         return self
 
@@ -182,7 +223,7 @@ class Description(_Table):
             if not _SETTING.fullmatch(name) or name in OWN_FIELDS | places.OF_MESSAGES:
                 raise ValueError(
                     f"settings.{name}: choose another name, of lower-case letters, digits and"
-                    " underscores; these are taken: "
+                    " underscores, not at the end; these are taken: "
                     + ", ".join(sorted(OWN_FIELDS | places.OF_MESSAGES))
                 )
 
@@ -193,16 +234,35 @@ class Description(_Table):
                 f"request: nothing fills {{{name}}}; add [settings.{name}], or write one of "
                 + ", ".join(sorted(known))
             )
+        shortest, longest = request.ttl_seconds
+        if not 1 <= shortest <= longest:
+            raise ValueError("request.ttl_seconds: write the shortest, then the longest time")
         if sum(map(bool, (request.form, request.json_))) != (request.method == "POST"):
             raise ValueError("request: a POST has either form or json, and a GET has neither")
         if not {"to", "to_digits"} & request.places or "text" not in request.places:
             raise ValueError("request: write {text}, and {to} or {to_digits}, where they belong")
+        try:
+            orjson.dumps(request.json_)
+        except TypeError as error:
+            raise ValueError(f"request.json: {error}") from None
         if ("encoding" in request.places) != (request.encoding is not None):
             raise ValueError("request: {encoding} and [request.encoding] belong together")
         if self.repeat == "deduplicated" and not (
             {"idempotency_key", "delivery_id"} & request.places
         ):
             raise ValueError("repeat: a deduplicated message carries {idempotency_key}")
+
+    def _check_headers(self) -> None:
+        request, settings = self.request, self.settings.keys()
+        if "text" in request.places_of_headers:
+            raise ValueError("request.headers: a text can have several lines: remove {text}")
+        for key, text in request.headers.items():
+            if not f"{key}{text}".isascii() or not f"{key}{text}".isprintable():
+                raise ValueError(f"request.headers.{key}: write ASCII characters in one line")
+        shared = {"request.basic": request.basic, "request.bearer": request.bearer}
+        for key, tree in {**shared, "check.path": self.check and self.check.path}.items():
+            for name in sorted(set(places.names(tree)) - settings):
+                raise ValueError(f"{key}: {{{name}}} is no setting; add [settings.{name}]")
 
     def _check_receipts(self) -> None:
         receipts, places_ = self.receipts, self.request.places
@@ -212,6 +272,10 @@ class Description(_Table):
             return
         if receipts.signature is not None and receipts.signature.key not in self.settings:
             raise ValueError("receipts.signature.key: write the name of a setting")
+        if receipts.signature is not None and (
+            self.settings[receipts.signature.key].default is not None
+        ):
+            raise ValueError("receipts.signature.key: remove the default of this setting")
         if receipts.url == "message" and "callback_url" not in places_:
             raise ValueError(
                 "request: write {callback_url} where it belongs, or receipts.url ="
@@ -227,10 +291,10 @@ def load(file: Path) -> Description:
             the line or key and the remedy.
     """
     try:
-        parsed = tomllib.loads(file.read_text(encoding="utf-8"))
+        parsed = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(str(file), f"cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigurationError(str(file), f"is no valid TOML: {error}") from error
     try:
         return Description.model_validate(parsed)
@@ -248,6 +312,8 @@ def _sentence(error: ValidationError) -> str:
         case "extra_forbidden":
             return f"{key} is no key of a description: correct or remove the key"
         case "value_error":
-            return str(first["ctx"]["error"])
+            said = str(first["ctx"]["error"])
+            is_of_a_value = key not in {"", "receipts", "request"}
+            return f"{key}: {said}" if is_of_a_value else said
         case _:
             return f"{key}: {first['msg'][0].lower()}{first['msg'][1:]}"

@@ -5,6 +5,7 @@
 | 2xx, each path of `answer.taken` has one of its values | Accepted, with `answer.id` |
 | a code of `answer.codes`, or of NOTIFY_<NAME>_CODES | as there |
 | 2xx without a known code, a path of `answer.taken` leads nowhere | Unanswered |
+| 2xx without a known code, no `answer.taken`, `answer.id` leads nowhere | Unanswered |
 | 2xx without a known code, another value there | Rejected |
 | others | `providers.http_outcomes` |
 
@@ -41,6 +42,7 @@ from providers.rounds import Unsendable
 from providers.sms import gsm7, outcomes
 from providers.sms.gateways import paths, places
 from providers.sms.gateways.description import Description
+from providers.sms.gateways.hiding import hide
 from providers.sms.gateways.places import Scalar
 from providers.sms.gateways.receipts import GatewayReceipts
 from providers.transport import Reply, Request, Response, Transport
@@ -76,6 +78,9 @@ class Gateway:
         self.name = name
         self._described = described
         self._settings = {key: text or None for key, text in account.settings.items()}
+        self._secrets = [
+            account.settings[key] for key, each in described.settings.items() if each.secret
+        ]
         self._url, self._codes = account.url, account.codes
         self._receipts = receipts
         self._transport = transport
@@ -180,31 +185,46 @@ class Gateway:
             lines.append("Authorization: Basic " + b64encode(user.encode()).decode())
         if shape.bearer:
             lines.append("Authorization: Bearer " + places.fill_text(shape.bearer, values))
-        lines += (f"{key}: {places.fill_text(text, values)}" for key, text in shape.headers.items())
+        lines += (
+            f"{key}: {places.fill_text(text, values)}"
+            for key, text in shape.headers.items()
+            if values.keys() >= set(places.names(text))  # a check has no message
+        )
         return lines
 
     def _outcome(self, reply: Reply, message: Message) -> Outcome:
-        hide = _digits(message.address)
         if not isinstance(reply, Response):
             return http_outcomes.of_failure(reply)
         tree, answer = paths.read(reply.body), self._described.answer
         found = {path: paths.text_at(tree, path) for path in answer.taken}
         if reply.is_success and all(_is_one_of(found[path], answer.taken[path]) for path in found):
             segments = outcomes.segments_of(paths.text_at(tree, answer.segments))
-            return Accepted(message_id=paths.text_at(tree, answer.id), segments=segments)
+            message_id = paths.text_at(tree, answer.id)
+            if found or message_id or not answer.id:
+                return Accepted(message_id=message_id, segments=segments)
         code = paths.first_text(tree, tuple(answer.code))
-        detail = http_outcomes.excerpt(reply.body, hide=hide)
+        marks = self._marks(message)
+        answered = hide(reply.body.decode(errors="replace"), marks).encode()
+        detail = http_outcomes.excerpt(answered, hide="")
         for each in (code, f"http-{reply.status}"):
             verdict = verdicts.look_up(each, answer.codes, self._codes)
             if verdict is not None:
                 wait = reply.retry_after
                 return verdicts.outcome(verdict, code=each, detail=detail, retry_after=wait)
+        code = hide(code, marks)
         if not reply.is_success:
             return http_outcomes.of_status(reply, detail=detail, code=code)
-        if not all(found.values()):
+        if not found or not all(found.values()):
             return Unanswered(code="unreadable", detail=detail)
-        said = code or next(iter(found.values()))
+        said = code or hide(next(iter(found.values())), marks)
         return verdicts.outcome(Verdict.REJECTED, code=said, detail=detail)
+
+    def _marks(self, message: Message) -> dict[str, str]:
+        """Return what no outcome may contain, and the mark in its place."""
+        secrets = dict.fromkeys(self._secrets, "[secret]")
+        if self._receipts is not None:
+            secrets[self._receipts.token_for(message.delivery_id)] = "[secret]"
+        return {**secrets, message.body: "[text]", _digits(message.address): "[address]"}
 
 
 def _digits(number: str) -> str:

@@ -5,19 +5,24 @@ A path has keys of objects and positions of lists, with dots between them. `.` i
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Final
 from urllib.parse import parse_qsl
 
 import orjson
 
 WHOLE: Final = "."
+_LONG_NUMBER: Final = re.compile(rb"\d{20}")
+"""An id of as many digits is rounded by `orjson`, and two messages would share it."""
 
 
 def read(body: bytes) -> object:
     """Read JSON, else a form, else a text."""
+    exact = json.loads if _LONG_NUMBER.search(body) else orjson.loads
     try:
-        return orjson.loads(body)
-    except ValueError:
+        return exact(body)
+    except (ValueError, RecursionError):
         text = body.decode(errors="replace").strip()
         return dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else text
 
@@ -39,11 +44,11 @@ def value_at(tree: object, path: str) -> object:
 
 
 def text_at(tree: object, path: str) -> str:
-    """Return a text, a number or a truth value at a path as text; empty: there is none."""
+    """Return a text, a number or a truth value at a path as text, without NUL; empty: none."""
     found = value_at(tree, path)
     if isinstance(found, bool):
         return "true" if found else "false"
-    return str(found).strip() if isinstance(found, str | int | float) else ""
+    return str(found).replace("\0", "").strip() if isinstance(found, str | int | float) else ""
 
 
 def first_text(tree: object, paths: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-_PLACE: Final = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_PLACE: Final = re.compile(r"\{([^{}]*)\}")
 
 OF_MESSAGES: Final = frozenset({
     "to",  # the number in E.164: +491511234567

@@ -10,6 +10,7 @@ receipt repeats a known status.
 from __future__ import annotations
 
 import hmac
+import logging
 from base64 import b64encode
 from collections.abc import Sequence
 from typing import Final
@@ -23,6 +24,8 @@ from providers.sms import outcomes
 from providers.sms.gateways import paths
 from providers.sms.gateways.description import Receipts, Signature
 from providers.verdicts import Table, Verdict
+
+_log = logging.getLogger(__name__)
 
 _DELIVERY_ID: Final = "delivery_id"
 _TOKEN: Final = "token"  # noqa: S105 - the name of a parameter
@@ -51,17 +54,26 @@ class GatewayReceipts:
         """Return the address for the callbacks of a message."""
         if self._described.signature is not None:
             return self._address
+        token = {_TOKEN: self.token_for(delivery_id)}
+        named = {} if self._described.url == "account" else {_DELIVERY_ID: delivery_id}
+        return f"{self._address}?{urlencode({**named, **token})}"
+
+    def token_for(self, delivery_id: UUID) -> str:
+        """Return the proof in the address for a message; empty: the vendor signs."""
+        if self._described.signature is not None:
+            return ""
         if self._described.url == "account":
-            return f"{self._address}?{urlencode({_TOKEN: self._secret.decode()})}"
-        token = self._token_of(str(delivery_id))
-        return f"{self._address}?{urlencode({_DELIVERY_ID: delivery_id, _TOKEN: token})}"
+            return self._secret.decode()
+        return self._token_of(str(delivery_id))
 
     def parse(self, request: ReceiptRequest) -> Sequence[Receipt]:
         """Return the receipts of a callback; none while a message is on its way.
 
+        An entry that cannot be read costs no other entry: a vendor would repeat the whole callback.
+
         Raises:
             InvalidSignature: the callback has no valid proof.
-            MalformedReceipt: the callback has no entry with a status.
+            MalformedReceipt: no entry can be read.
         """
         delivery_id = self._verify(request)
         by_get = self._described.method == "GET"
@@ -70,7 +82,18 @@ class GatewayReceipts:
         entries = found if isinstance(found, list) else [found]
         if delivery_id is not None and len(entries) > 1:
             raise MalformedReceipt("several entries came to the address of one message")
-        receipts = [self._receipt(entry, delivery_id) for entry in entries]
+        receipts: list[Receipt | None] = []
+        unread: list[MalformedReceipt] = []
+        for entry in entries:
+            try:
+                receipts.append(self._receipt(entry, delivery_id))
+            except MalformedReceipt as error:
+                unread.append(error)
+        if unread and not receipts:
+            raise unread[0]
+        if unread:
+            address, counts = self._address, (len(unread), len(entries))
+            _log.warning("SMS gateway: %s of %s entries of a callback unread: %s", *counts, address)
         return [each for each in receipts if each is not None]
 
     def _verify(self, request: ReceiptRequest) -> UUID | None:

@@ -15,7 +15,7 @@ from providers import configuration, plugins, verdicts
 from providers.configuration import parse_with
 from providers.errors import ConfigurationError
 from providers.sms.gateways import description
-from providers.sms.gateways.description import Description
+from providers.sms.gateways.description import Description, Setting
 from providers.sms.gateways.gateway import Gateway, GatewayAccount
 from providers.sms.gateways.receipts import GatewayReceipts
 from providers.transport import Transport
@@ -52,19 +52,25 @@ def find(
         builtin: Vendors in Python; a description must not use their names or settings.
         reserved: Names of providers that are no vendors.
     """
-    presets = {file.stem: description.load(file) for file in sorted(PRESETS.glob("*.toml"))}
+    every = {file.stem: description.load(file) for file in sorted(PRESETS.glob("*.toml"))}
+    presets = {name: vendor_of(name, each) for name, each in every.items()}
     fault: ConfigurationError | None = None
     own: dict[str, Description] = {}
+    vendors = dict(presets)
     try:
         for file in _own_files(environ.get(FOLDER, "").strip()):
-            own[file.stem] = description.load(file)
-            _refuse_taken(file, own[file.stem], known=builtin, reserved=reserved)
+            name, others = file.stem, {**vendors}
+            others.pop(name, None)
+            own[name] = description.load(file)
+            vendors[name] = vendor_of(name, own[name])
+            known = [*builtin, *others.values()]
+            plugins.refuse_taken(vendors[name], where=str(file), known=known, reserved=reserved)
     except ConfigurationError as error:
-        fault, own = error, {}
-    every = presets | own
+        fault, own, vendors = error, {}, presets
+    every |= own
     return Gateways(
-        vendors=tuple(vendor_of(name, each) for name, each in sorted(every.items())),
-        own=tuple(vendor_of(name, each) for name, each in sorted(own.items())),
+        vendors=tuple(each for _name, each in sorted(vendors.items())),
+        own=tuple(vendors[name] for name in sorted(own)),
         status_pages={name: each.status_page for name, each in every.items() if each.status_page},
         fault=fault,
     )
@@ -85,18 +91,6 @@ def _own_files(folder: str) -> list[Path]:
     if not files:
         raise ConfigurationError(FOLDER, "the folder has no file *.toml: add one, or unset it")
     return files
-
-
-def _refuse_taken(
-    file: Path,
-    described: Description,
-    *,
-    known: Sequence[Vendor[Any]],
-    reserved: frozenset[str],
-) -> None:
-    plugins.refuse_taken(
-        vendor_of(file.stem, described), where=str(file), known=known, reserved=reserved
-    )
 
 
 def vendor_of(name: str, described: Description) -> Vendor[Any]:
@@ -129,8 +123,9 @@ def _receipts(
 
 def _config(name: str, described: Description) -> type[DataclassInstance]:
     """Make the Config of a gateway."""
+    in_headers = described.request.places_of_headers
     made: list[tuple[str, Any, Any]] = [
-        (_field(key), str, _setting(each.help, default=each.default, is_secret=each.secret))
+        (_field(key), str, _setting(each, is_in_headers=key in in_headers))
         for key, each in described.settings.items()
     ]
     receipts = described.receipts
@@ -152,11 +147,22 @@ def _config(name: str, described: Description) -> type[DataclassInstance]:
     return make_dataclass(f"Config_{name}", made, frozen=True, slots=True, kw_only=True)
 
 
-def _setting(said: str, *, default: str | None, is_secret: bool) -> Any:  # noqa: ANN401 - as field
-    metadata = parse_with(str, said=said)
-    if default is None:
-        return field(repr=not is_secret, metadata=metadata)
-    return field(default=default, repr=not is_secret, metadata=metadata)
+def _setting(described: Setting, *, is_in_headers: bool) -> Any:  # noqa: ANN401 - as field
+    metadata = parse_with(_of_header if is_in_headers else str, said=described.help)
+    if described.default is None:
+        return field(repr=not described.secret, metadata=metadata)
+    return field(default=described.default, repr=not described.secret, metadata=metadata)
+
+
+def _of_header(text: str) -> str:
+    """Read a part of a header.
+
+    Raises:
+        ValueError: a header cannot contain the text.
+    """
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("write ASCII characters in one line")
+    return text
 
 
 def _with_default(url: str, *, metadata: Mapping[str, object]) -> Any:  # noqa: ANN401 - as field

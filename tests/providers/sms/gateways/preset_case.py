@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
-
-import orjson
 
 from providers.sandbox_server.wire import ServerAnswer
 from providers.verdicts import Verdict
@@ -54,7 +53,7 @@ CALLBACK = "the address of the receipts"
 
 
 def answer(status: int, body: object) -> ServerAnswer:
-    return ServerAnswer(status=status, body=orjson.dumps(body))
+    return ServerAnswer(status=status, body=json.dumps(body).encode())
 
 
 def plain(status: int, text: str) -> ServerAnswer:

@@ -21,8 +21,9 @@ from tests.providers.sms.gateways.preset_case import (
 )
 
 
-def _seven(code: str) -> dict[str, object]:
-    return {"success": code, "total_price": 0, "messages": [], "sms_type": "direct"}
+def _seven(code: str, *errors: str) -> dict[str, object]:
+    messages = [{"id": None, "success": False, "error": error} for error in errors]
+    return {"success": code, "total_price": 0, "messages": messages, "sms_type": "direct"}
 
 
 def _seven_report(status: str) -> bytes:
@@ -48,6 +49,7 @@ _SEVEN = PresetCase(
         (answer(200, _seven("201")), Verdict.SENDER_REFUSED),
         (answer(200, _seven("202")), Verdict.REJECTED),
         (answer(200, _seven("500")), Verdict.MISCONFIGURED),
+        (answer(200, _seven("101", "600")), Verdict.UNAVAILABLE),
         (answer(200, _seven("600")), Verdict.UNAVAILABLE),
         (plain(200, "900"), Verdict.MISCONFIGURED),
         (plain(401, "900"), Verdict.MISCONFIGURED),
@@ -259,13 +261,13 @@ _TERMII = PresetCase(
     taken=answer(
         200,
         {
-            "message_id": "5964465985113503103",
+            "message_id": 902022080211300900000078460,
             "message": "Successfully Sent",
             "balance": 9,
             "user": "Shop",
         },
     ),
-    message_id="5964465985113503103",
+    message_id="902022080211300900000078460",
     refusals=[
         (answer(400, {"message": "Bad Request"}), Verdict.REJECTED),
         (answer(401, {"message": "Unauthorized"}), Verdict.MISCONFIGURED),

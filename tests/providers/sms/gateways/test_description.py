@@ -79,10 +79,13 @@ def test_the_guide_has_an_example_and_names_each_key(tmp_path: Path) -> None:
         ('title = "Acme"\n', "", "title is missing: add the key"),
         ("[request]\npath", "[request]\npaht", "request.path is missing: add the key"),
         ('id = "id"\ncodes', 'ids = "id"\ncodes', "answer.ids is no key of a description: correct"),
-        ('"dead"', '"deaf"', "answer.codes.no_such_number: input should be 'rejected'"),
+        ('"dead"', '"deaf"', "answer.codes.no_such_number: write one of rejected, "),
         ('"delivered"', '"arrived"', "receipts.statuses.DELIVRD"),
         ("{token}", "{tokn}", "request: nothing fills {tokn}; add [settings.tokn], or write one"),
         ("settings.token", "settings.url", "settings.url: choose another name"),
+        ("settings.token", "settings.url_", "settings.url_: choose another name"),
+        ('title = "Acme"', "title = " + "[" * 3000, "is no valid TOML: maximum recursion depth"),
+        ("json = {", "json = { n = 99999999999999999999,", "request.json: Integer exceeds 64-bit"),
         ("settings.token", "settings.text", "settings.text: choose another name"),
         ('text = "{text}"', 'text = "a"', "request: write {text}, and {to} or {to_digits}"),
         ("json = {", "other = {", "request.other is no key of a description: correct"),
@@ -106,6 +109,14 @@ def test_the_guide_has_an_example_and_names_each_key(tmp_path: Path) -> None:
             '[receipts]\nurl = "account"',
             "receipts: write the path of id or of delivery_id",
         ),
+        ('UNDELIV = "rejected"', "UNDELIV = []", "receipts.statuses.UNDELIV: write one of on_its"),
+        ('path = "/send"', 'path = "@evil.example"', "request.path: write a path that begins"),
+        ("https://sms", "ftp://sms", "url: write an http:// or https:// URL"),
+        ("bearer", 'headers.X = "{text}"\nbearer', "request.headers: a text can have several"),
+        ("bearer", 'headers.X = "\u00e9"\nbearer', "request.headers.X: write ASCII characters in"),
+        ("{token}", "{to}", "request.bearer: {to} is no setting; add [settings.to]"),
+        ("[answer]", '[check]\npath = "/{x}"\n[answer]', "check.path: {x} is no setting; add"),
+        ("bearer", "ttl_seconds = [9, 5]\nbearer", "request.ttl_seconds: write the shortest,"),
         (
             'title = "Acme"',
             'title = "Acme"\nrepeat = "deduplicated"',
@@ -123,6 +134,15 @@ def test_a_broken_description_is_named_with_its_key(
     assert str(refused.value).startswith(f"{file}: ")
     assert sentence in str(refused.value)
     assert find(tmp_path).fault is not None
+
+
+def test_a_key_that_may_be_missing_proves_no_callback(tmp_path: Path) -> None:
+    signed = 'url = "account"\nsignature = { header = "X-Sign", key = "token" }'
+    text = GOOD.replace("[receipts]", f"[receipts]\n{signed}")
+    assert description.load(write(tmp_path, text)).receipts is not None
+    file = write(tmp_path, text.replace("secret = true", 'secret = true\ndefault = ""'))
+    with pytest.raises(ConfigurationError, match=r"signature\.key: remove the default"):
+        description.load(file)
 
 
 def test_receipts_are_needed_for_their_address(tmp_path: Path) -> None:
@@ -144,6 +164,19 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str, sentence: st
     found = find(tmp_path)
     assert str(found.fault).startswith(f"{file}: {sentence}")
     assert found.own == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"), [("infobip_api", "key"), ("other", "eu_token"), ("infobip", "eu")]
+)
+def test_a_setting_has_one_owner_among_files(tmp_path: Path, name: str, setting: str) -> None:
+    write(tmp_path, GOOD, name="other_eu")
+    file = write(tmp_path, GOOD.replace("settings.token", f"settings.{setting}"), name=name)
+    file.write_text(file.read_text().replace("{token}", f"{{{setting}}}"))
+    taken = f"NOTIFY_{name}_{setting}".upper()
+    is_shared = name != "infobip"  # the replaced file has no settings
+    fault = find(tmp_path).fault
+    assert (f"the setting {taken} belongs to another provider" in str(fault)) is is_shared
 
 
 def test_a_folder_that_cannot_be_read_or_is_empty_is_named(tmp_path: Path) -> None:
@@ -183,6 +216,7 @@ def test_the_settings_of_a_description_are_checked_like_others(tmp_path: Path) -
         ("NOTIFY_ACME_TOKEN", ""),
         ("NOTIFY_ACME_CALLBACK_SECRET", "hunter2"),
         ("NOTIFY_ACME_PER_SECOND", "hunter2"),
+        ("NOTIFY_ACME_TOKEN", "hunter2\nX-Other: 1"),
         ("NOTIFY_ACME_CODES", "a=hunter2"),
         ("NOTIFY_ACME_URL", "hunter2"),
         ("NOTIFY_PUBLIC_URL", ""),

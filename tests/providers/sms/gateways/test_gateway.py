@@ -232,13 +232,12 @@ def test_another_value_is_a_refusal_and_an_operator_overrules_it(world: Adapters
     assert isinstance(overruled, Throttled)
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"[]", b"{}", b'{"result": []}', b'{"result": 1}']
-)
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b'{"result": []}', b'{"result": 1}'])
 def test_an_answer_that_cannot_be_read_is_no_answer(world: Adapters, body: bytes) -> None:
-    outcome = world.outcome(JSON + ANSWER, ServerAnswer(status=200, body=body))
-    assert isinstance(outcome, Unanswered)
-    assert outcome.code == "unreadable"
+    for text in (JSON + ANSWER, JSON + '[answer]\nid = "result.id"\n'):
+        outcome = world.outcome(text, ServerAnswer(status=200, body=body))
+        assert isinstance(outcome, Unanswered)
+        assert outcome.code == "unreadable"
 
 
 def test_a_status_without_a_known_code_has_its_line_and_retry_after(world: Adapters) -> None:
@@ -275,6 +274,7 @@ def test_several_receipts_are_read_from_one_callback(world: Adapters) -> None:
     about = {"parts": 2, "price": "0.0123", "currency": "USD"}
     found = provider.parse_receipt(
         callback(
+            5,  # an unreadable entry costs no other entry
             report("SENT"),
             report("NEW_STATUS"),
             report("DELIVRD", **about),
@@ -299,7 +299,7 @@ def test_several_receipts_are_read_from_one_callback(world: Adapters) -> None:
 @pytest.mark.parametrize("reference", [None, "", "of another system", 5])
 def test_a_foreign_reference_names_no_delivery(world: Adapters, reference: object) -> None:
     (receipt,) = world.adapter(JSON + CALLBACKS).parse_receipt(
-        callback(report("DELIVRD", ref=reference))
+        callback(report("DELIVRD", ref=reference, id="m\x00-1"))
     )
     assert isinstance(receipt, Receipt)
     assert (receipt.delivery_id, receipt.provider_message_id) == (None, "m-1")
@@ -384,13 +384,16 @@ def test_a_signature_is_compared_with_the_body(world: Adapters, encoding: str) -
 
 def test_a_check_reads_the_page_of_the_account(world: Adapters, server: AnsweringFake) -> None:
     text = JSON + '[check]\npath = "/me?key={token}"\nbalance = "b.left"\ncurrency = "b.unit"\n'
-    provider = world.adapter(text)
+    headers = 'headers = { X-Key = "k/{token}", X-Id = "{delivery_id}" }'
+    provider = world.adapter(text.replace("[request]", f"[request]\n{headers}"))
     server.answer = answer({"b": {"left": "12.5", "unit": "EUR"}})
     assert list(provider.check(deadline=PATIENCE)) == [
         Finding(subject="credentials", is_good=True, detail="signed in"),
         Finding(subject="quota", is_good=True, detail="balance 12.50 EUR"),
     ]
-    assert server.requests[0].target == "/me?key=a%2Fb"
+    (request,) = server.requests
+    assert request.target == "/me?key=a%2Fb"
+    assert (request.headers["x-key"], "x-id" in request.headers) == ("k/a/b", False)
     server.answer = ServerAnswer(status=401)
     (finding,) = provider.check(deadline=PATIENCE)
     assert (finding.subject, finding.is_good) == ("credentials", False)

@@ -275,6 +275,8 @@ _CLICKSEND = PresetCase(
         (answer(200, _clicksend("INVALID_SENDER_ID")), Verdict.SENDER_REFUSED),
         (answer(200, _clicksend("INSUFFICIENT_CREDIT")), Verdict.MISCONFIGURED),
         (answer(200, _clicksend("COUNTRY_NOT_ENABLED")), Verdict.REJECTED_HERE),
+        (answer(200, _clicksend("THROTTLED")), Verdict.THROTTLED),
+        (answer(200, _clicksend("INTERNAL_ERROR")), Verdict.UNAVAILABLE),
         (answer(401, {"response_code": "UNAUTHORIZED"}), Verdict.MISCONFIGURED),
         (answer(429, {"response_code": "TOO_MANY_REQUESTS"}), Verdict.THROTTLED),
     ],
