@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notifications.core.rules import transitions, unanswered
-from notifications.core.rules.lane import Priority
+from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from notifications.core.rules.outcomes import HOLD_FOR_PROVIDER, Circumstances, decide
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.retries import PRESETS
@@ -108,6 +108,27 @@ def test_one_of_many_refusals_of_a_part_waits_and_makes_no_flood_of_calls(
     assert decision.due_in is not None
     assert decision.due_in >= HOLD_FOR_PROVIDER
     assert decide(Rejected(code="1"), known).transition is transitions.REJECT
+
+
+@pytest.mark.parametrize("priority", Priority)
+def test_a_waiting_message_of_many_refusals_is_called_rarely_and_a_last_time_before_its_end(
+    priority: Priority,
+) -> None:
+    refused = Rejected(code="1", refused_part=RefusedPart.SENDER)
+    left, calls = DEFAULT_TIME_TO_LIVE[priority], 0
+    while True:
+        calls += 1
+        known = replace(
+            _FIRST_CALL, priority=priority, is_one_of_many=True, calls=calls, time_to_live=left
+        )
+        decision = decide(refused, known)
+        if decision.due_in is None:
+            break
+        assert decision.due_in < left
+        left -= decision.due_in
+    assert decision.reason == Reason.TTL_EXCEEDED
+    assert left < dt.timedelta(seconds=30)
+    assert calls < 150  # 3,840 of P3 in its two days, if each wait were 45 s
 
 
 def test_an_unknown_part_of_a_later_release_is_a_plain_refusal() -> None:

@@ -13,7 +13,8 @@ from django.db import OperationalError
 from notifications.core import clock
 from notifications.core.delivery import routing
 from notifications.core.models import Alert, BreakerEvent
-from notifications.core.rules.alerts import BEAT, GONE_AFTER, RENEWED, AlertKind
+from notifications.core.rules.alerts import BEAT, GONE_AFTER, RENEWED, AlertKind, gone_after
+from notifications.core.rules.outcomes import LONGEST_REFUSED_WAIT
 from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe
 from notifications.core.store.cached import provider_overrides
 from notifications.core.store.postgres import alerts
@@ -92,10 +93,14 @@ def test_a_beat_that_lives_ends_its_alert() -> None:
 @pytest.mark.parametrize("kind", sorted(RENEWED))
 def test_an_alert_that_nothing_renews_ends_by_itself(kind: AlertKind) -> None:
     alerts.raise_once(kind, "email", "no configured provider takes it")
-    sweep.run_once(now=clock.now() + GONE_AFTER - SECOND, limit=10)
+    sweep.run_once(now=clock.now() + gone_after(kind) - SECOND, limit=10)
     assert _open_alerts() == 1
-    sweep.run_once(now=clock.now() + GONE_AFTER + SECOND, limit=10)
+    sweep.run_once(now=clock.now() + gone_after(kind) + SECOND, limit=10)
     assert _open_alerts() == 0
+
+
+def test_the_alert_about_refused_messages_stays_while_they_wait() -> None:
+    assert gone_after(AlertKind.MESSAGES_REFUSED) > 2 * LONGEST_REFUSED_WAIT
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Alerts for operators: each kind with title, severity and sentence, and one alert for a cause.
 
 Every observation of a cause raises the alert again, and the end of the cause resolves the alert.
-The end of a cause in `RENEWED` is not observed: such an alert ends `GONE_AFTER` without a new
+The end of a cause in `RENEWED` is not observed: such an alert ends `gone_after` its last
 observation. The end of an alert in `WITH_BREAKER` also needs closed circuit breakers: a provider
 without messages is observed by its breaker alone.
 
@@ -334,3 +334,10 @@ OF_SWEEPS: Final = frozenset({
 """Kinds whose subject is the name of a sweep."""
 GONE_AFTER: Final = dt.timedelta(minutes=5)
 """Ten times as long as a delivery waits before it meets the cause again."""
+_REFUSED_GONE_AFTER: Final = dt.timedelta(minutes=35)
+"""Refused messages wait up to half an hour (`outcomes.LONGEST_REFUSED_WAIT`)."""
+
+
+def gone_after(kind: AlertKind) -> dt.timedelta:
+    """Return the time without an observation after which an alert of `RENEWED` ends."""
+    return _REFUSED_GONE_AFTER if kind is AlertKind.MESSAGES_REFUSED else GONE_AFTER

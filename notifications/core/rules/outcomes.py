@@ -39,6 +39,14 @@ from providers.refused_parts import RefusedPart
 
 HOLD_FOR_PROVIDER: Final = dt.timedelta(seconds=30)
 """Shortest hold of a row whose provider is misconfigured or missing; jitter doubles it at most."""
+LONGEST_REFUSED_WAIT: Final = dt.timedelta(minutes=15)
+"""Longest wait of one of many refused messages; jitter doubles it at most. The messages of a whole
+bulk job can wait so, for days, and leave within half an hour after the cause is mended."""
+_LONGEST_URGENT_REFUSED_WAIT: Final = dt.timedelta(minutes=1)
+"""The same of P0 and P1, which live an hour at most by default."""
+_LAST_TRY: Final = 0.8
+"""Share of the rest of the time to live that a wait takes at least, if the wait would outlive it.
+"""
 RETURN_GRACE: Final = dt.timedelta(seconds=2)
 """Head start of a returned row's message before the relay publishes the row again."""
 
@@ -154,11 +162,19 @@ def _after_refusal(outcome: Rejected, now: Circumstances) -> Decision:
 
 
 def _wait_as_one_of_many(outcome: Rejected, now: Circumstances, *, reason: Reason) -> Decision:
-    """Retry until the time to live, and so rarely that a wave makes no flood of calls."""
+    """Retry until the time to live, and so rarely that a wave makes no flood of calls.
+
+    The wait doubles with each call of the message, because the number of waiting messages has no
+    bound. A last try comes within the time to live.
+    """
     decision = _retry(outcome, now, reason=reason, is_free=True)
     if decision.transition is not transitions.RETRY_REFUNDED or decision.due_in is None:
         return decision
-    wait = max(decision.due_in, HOLD_FOR_PROVIDER * (1 + now.chance))
+    is_urgent = now.priority.is_urgent
+    longest = _LONGEST_URGENT_REFUSED_WAIT if is_urgent else LONGEST_REFUSED_WAIT
+    grown = min(HOLD_FOR_PROVIDER * 2 ** min(now.calls - 1, 16), longest)
+    last_try = now.time_to_live * (_LAST_TRY + (1 - _LAST_TRY) / 2 * now.chance)
+    wait = retries.round_up(max(decision.due_in, min(grown * (1 + now.chance), last_try)))
     return replace(decision, due_in=wait, republish_in=wait)
 
 

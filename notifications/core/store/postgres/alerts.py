@@ -18,11 +18,11 @@ from notifications.core import clock
 from notifications.core.models import Alert, AlertDestination, AlertNotice
 from notifications.core.rules.alert_causes import OpenAlert, causes
 from notifications.core.rules.alerts import (
-    GONE_AFTER,
     OF_SWEEPS,
     RENEWED,
     WITH_BREAKER,
     AlertKind,
+    gone_after,
 )
 from notifications.core.store.postgres import db
 from providers import graphemes
@@ -76,12 +76,16 @@ def resolve_rows(alerts: QuerySet[Alert]) -> int:
 
 
 def resolve_gone(*, now: dt.datetime, paused: Iterable[str]) -> int:
-    """Resolve alerts of `RENEWED` not raised for `GONE_AFTER`; return the count.
+    """Resolve alerts of `RENEWED` not raised for `gone_after`; return the count.
 
     Alerts of `WITH_BREAKER` with a subject in `paused` stay open.
     """
-    gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
-    gone = gone.exclude(kind__in=WITH_BREAKER, subject__in=list(paused))
+    is_gone = Q()
+    for kind in RENEWED:
+        is_gone |= Q(kind=kind, seen_at__lt=now - gone_after(kind))
+    gone = Alert.objects.filter(is_gone, resolved_at=None).exclude(
+        kind__in=WITH_BREAKER, subject__in=list(paused)
+    )
     return gone.update(resolved_at=now)
 
 
