@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications.core import conf
-from notifications.core.delivery import deliver
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver, rescue
 from notifications.core.intake.accept import Caller
 from notifications.core.models import Alert, Contact, DeadLetter, Delivery, ProviderRoute
 from notifications.core.rules.rate_limits.circuit_breaker import (
@@ -21,11 +21,14 @@ from notifications.core.rules.rate_limits.circuit_breaker import (
 )
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
+from notifications.core.store.postgres import claims
 from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import sent_ledger
+from notifications.core.store.redis.sent_ledger import LedgerEntry
 from notifications.features.brands import models, rows
 from providers.contract import Accepted, Channel, Message, Misconfigured, Outcome, Rejected
 from providers.refused_parts import RefusedPart
-from tests.journey import Accept, AddVendor, statuses, take_rows
+from tests.journey import Accept, AddVendor, lapse, statuses, take_rows
 from tests.vendors import Answer, Scripted
 
 NOT_VERIFIED = Misconfigured(
@@ -165,3 +168,29 @@ def test_an_account_in_the_sandbox_tells_so_and_its_listed_addresses_get_message
     listed = take_rows(take, 1)
     deliver.deliver(listed)
     assert statuses(listed) == [Status.SENT]
+
+
+@pytest.mark.parametrize("is_judged", [False, True])
+def test_a_killed_worker_with_many_refusals_leaves_ten_dead_letters(
+    scripted: Scripted, take: Accept, *, is_judged: bool
+) -> None:
+    count = REFUSALS_BELIEVED + 5
+    rows_ = take_rows(take, count)
+    claim = claims.claim(rows_, now=clock.now())
+    calls = claims.renew(rows_, token=claim.token, provider=scripted.name)
+    refused = Rejected(code="not verified", refused_part=RefusedPart.SENDER)
+    sent_ledger.write(
+        LedgerEntry(
+            each,
+            calls[each],
+            scripted.name,
+            refused,
+            is_judged=is_judged,
+            is_one_of_many=is_judged and place >= REFUSALS_BELIEVED,
+        )
+        for place, each in enumerate(rows_)
+    )
+    assert rescue.rescue([lapse(each) for each in rows_]) == count
+    assert DeadLetter.objects.count() == REFUSALS_BELIEVED
+    waiting = Delivery.objects.filter(status=Status.RETRYING, reason=Reason.SENDER_REFUSED)
+    assert waiting.count() == count - REFUSALS_BELIEVED

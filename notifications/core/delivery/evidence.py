@@ -12,7 +12,7 @@ the provider drops or hides a repeat.
 
 The circuit breaker has not judged each refusal of a dead worker. Many refusals of one provider
 together are doubted, as while the state Redis is away, and keep the contacts. So does a suspect
-refusal (`provider_health.is_suspect`).
+refusal (`provider_health.is_suspect`). Many refusals of the same part wait (`refused_parts`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from notifications.core.delivery.provider_health import (
 from notifications.core.rules import unanswered
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import PACE, Priority
-from notifications.core.rules.rate_limits.circuit_breaker import CallStats
+from notifications.core.rules.rate_limits.circuit_breaker import REFUSALS_BELIEVED, CallStats
 from notifications.core.rules.unanswered import Answer
 from notifications.core.store import flight_recorder
 from notifications.core.store.postgres import alerts, claims, db
@@ -103,6 +103,7 @@ def entry_of(claimed: ClaimedDelivery, result: Result, *, provider: Provider) ->
         passed_by=claimed.passed_by,
         in_doubt=claimed.in_doubt,
         is_probe=claimed.is_probe,
+        is_one_of_many=claimed.is_one_of_many,
     )
 
 
@@ -150,11 +151,18 @@ def _waits(row: Row, *, now: dt.datetime) -> bool:
 def _doubts(rows: Iterable[Row], entries: Mapping[UUID, LedgerEntry]) -> dict[UUID, LedgerEntry]:
     """Return the entries of refusals that are too many at once to be believed."""
     together: dict[tuple[str, int], list[LedgerEntry]] = defaultdict(list)
+    of_parts: dict[tuple[str, int, str], list[LedgerEntry]] = defaultdict(list)
     for row in rows:
         known = entries.get(row["id"])
         if known is not None and not known.is_judged:
             together[known.provider, row["channel"]].append(known)
-    doubted = {}
+            if is_of_one_message(known.outcome) and not row["falls_back"]:
+                of_parts[known.provider, row["channel"], known.outcome.refused_part].append(known)
+    doubted = {
+        each.delivery_id: each._replace(is_one_of_many=True)
+        for refused in of_parts.values()
+        for each in refused[REFUSALS_BELIEVED:]
+    }
     for found in together.values():
         refused = [
             (each, each.outcome)

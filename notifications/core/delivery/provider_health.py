@@ -24,7 +24,7 @@ import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeGuard
 from uuid import UUID
 
 import structlog
@@ -162,7 +162,7 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
     )
 
 
-def is_of_one_message(outcome: Outcome) -> bool:
+def is_of_one_message(outcome: Outcome) -> TypeGuard[Rejected]:
     """Return True for a refusal of a part of the message, which says nothing of the provider."""
     return isinstance(outcome, Rejected) and bool(outcome.refused_part)
 

@@ -253,6 +253,7 @@ def _circumstances(row: Row, entry: LedgerEntry | None, *, perhaps_sent: bool) -
         perhaps_sent=perhaps_sent,
         passed_by=entry is not None and entry.passed_by,
         in_doubt=entry is not None and entry.in_doubt,
+        is_one_of_many=entry is not None and entry.is_one_of_many,
         time_to_live=_UNKNOWN_TIME_TO_LIVE,
         chance=clock.jitter(),
     )

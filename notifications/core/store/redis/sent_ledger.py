@@ -72,6 +72,8 @@ class LedgerEntry(NamedTuple):
     """True if the call was a probe of the circuit breaker."""
     is_judged: bool = False
     """True if the circuit breaker has seen the outcome, and the outcome is its verdict."""
+    is_one_of_many: bool = False
+    """True if the provider refuses the same part of many messages."""
     token: UUID | None = None
     """The only claim for which the entry is evidence; None: any claim with this attempt."""
 
@@ -224,5 +226,6 @@ def _decode(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None
         in_doubt=about.get("in_doubt", False),
         is_probe=about.get("is_probe", False),
         is_judged=about.get("is_judged", False),
+        is_one_of_many=about.get("is_one_of_many", False),
         token=UUID(token) if token else None,
     )
