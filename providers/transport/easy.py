@@ -148,8 +148,10 @@ class Easy:
             curl.unsetopt(pycurl.HEADERFUNCTION)
         if request.method == "GET":
             curl.setopt(pycurl.HTTPGET, 1)
+            curl.setopt(pycurl.MAXFILESIZE_LARGE, self._longest)  # ends it at the Content-Length
         else:
             curl.setopt(pycurl.POSTFIELDS, request.body)  # makes it a POST
+            curl.setopt(pycurl.MAXFILESIZE_LARGE, 0)  # the begin of a long error is worth reading
         curl.setopt(pycurl.FRESH_CONNECT, plan.fresh)
         curl.setopt(pycurl.FORBID_REUSE, plan.sweeping)
 
@@ -174,7 +176,7 @@ class Easy:
                 retry_after=timedelta(seconds=seconds) if seconds > 0 else None,
                 header=self._header,
                 complete=error == pycurl.E_OK,
-                is_too_long=self._length > self._longest,
+                is_too_long=error == pycurl.E_FILESIZE_EXCEEDED or self._length > self._longest,
             )
         kind, code = self._judge(error)
         return Failure(kind=kind, code=code, elapsed=elapsed)

@@ -125,6 +125,26 @@ def test_a_file_above_the_limit_is_cut_off(post: Fetch, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("private_is_allowed")
+@pytest.mark.parametrize("length", ["99999999999", "9" * 26])
+def test_a_length_above_the_limit_is_refused_before_the_file_comes(
+    post: Fetch, length: str
+) -> None:
+    ends = Event()
+
+    def serve(client: socket.socket) -> None:
+        client.recv(65536)
+        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n")
+        client.sendall(f"Content-Length: {length}\r\n\r\n%PDF-1.7".encode())
+        ends.wait(30)
+
+    with raw_server(serve) as url:
+        status, said = post(url)
+        ends.set()
+    assert (status, "more than" in said) == (413, True)
+    assert not Attachment.objects.exists()
+
+
+@pytest.mark.usefixtures("private_is_allowed")
 @pytest.mark.parametrize(
     "sent_first", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n%PDF"]
 )
