@@ -131,9 +131,13 @@ class Delivery:
             return not self._abandoned
 
     def commit(self) -> bool:
-        """Ask to send the content's final dot; False if the caller has gone."""
+        """Ask to send the content's final dot; False if the caller has gone, or is about to go.
+
+        A process that stood still within the content finds the deadline passed. Nobody would wait
+        for the answer to the dot, and another worker may have the delivery.
+        """
         with self._lock:
-            self._committed = not self._abandoned
+            self._committed = not self._abandoned and monotonic() < self.expires_at
             if self._committed and self.on_begin is not None:
                 self.on_begin()
             return self._committed

@@ -22,6 +22,7 @@ import ssl
 from collections.abc import Callable
 from datetime import timedelta
 from http import HTTPStatus
+from time import monotonic
 from typing import Final, Literal
 
 import pycurl
@@ -59,8 +60,10 @@ class Easy:
     __slots__ = (
         "_blocked",
         "_body",
+        "_ends_at",
         "_guard",
         "_header",
+        "_is_late",
         "_length",
         "_lent",
         "_longest",
@@ -89,7 +92,8 @@ class Easy:
         self._guard: AddressPolicy | None = None
         self._sent = False
         self._on_begin: Callable[[], None] | None = None
-        self._blocked = False
+        self._ends_at = math.inf
+        self._blocked = self._is_late = False
         self._lent: socket.socket | None = None
         curl.setopt(pycurl.NOSIGNAL, 1)  # signals and threads do not mix
         curl.setopt(pycurl.PROXY, "")  # http_proxy in the environment must not reroute secrets
@@ -110,13 +114,20 @@ class Easy:
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
 
     def begin(
-        self, request: Request, plan: Plan, on_begin: Callable[[], None] | None = None
+        self,
+        request: Request,
+        plan: Plan,
+        on_begin: Callable[[], None] | None = None,
+        *,
+        ends_at: float,
     ) -> None:
         """Prepare the handle for a request; the caller then adds the handle to the multi.
 
         `on_begin` is called before the first byte of the request leaves.
 
-        The caller ends the request at its deadline.
+        The caller ends the request at its deadline, `ends_at` in monotonic seconds. A process that
+        stood still may find a connection later: then nothing is sent, because another worker may
+        have the delivery.
 
         After the request's end, `came_early` means that the connection took no further request yet,
         and `met_closed` that the server had closed the connection; nothing was sent in either
@@ -134,7 +145,8 @@ class Easy:
         self._header = ""
         self._guard = request.guard
         self._on_begin = on_begin
-        self._sent = self._blocked = False
+        self._ends_at = ends_at
+        self._sent = self._blocked = self._is_late = False
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         curl = self.curl
         curl.setopt(pycurl.URL, request.url)
@@ -189,6 +201,8 @@ class Easy:
             return FailureKind.REFUSED, "forbidden_address"
         if error in {pycurl.E_URL_MALFORMAT, pycurl.E_UNSUPPORTED_PROTOCOL}:
             return FailureKind.REFUSED, "malformed_request"
+        if self._is_late:
+            return FailureKind.NEVER_SENT, "timeout"
         return FailureKind.NEVER_SENT, _BEFORE_SENDING.get(error, "connect")
 
     # Called by libcurl, on the loop's thread
@@ -226,6 +240,9 @@ class Easy:
             return 1
         if self._guard is not None and not self._guard.permits(address):
             self._blocked = True  # an unguarded request had opened this connection
+            return 1
+        if monotonic() >= self._ends_at:
+            self._is_late = True
             return 1
         self.met_closed = self._sockets.is_closed(local_port)
         self.came_early = not self.met_closed and not self._sockets.admits(local_port)

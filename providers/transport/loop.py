@@ -236,18 +236,18 @@ class Loop:
         for name, origin, batch, index in self._lines.startable():
             easy = self._spare.pop() if self._spare else Easy(self._sockets)
             plan = origin.start()
+            now, number = monotonic(), next(self._numbers)
+            ends_at = now + batch.deadline_seconds
+            on_begin = batch.begins[index] if batch.begins else None
             try:
-                easy.begin(
-                    batch.requests[index], plan, batch.begins[index] if batch.begins else None
-                )
+                easy.begin(batch.requests[index], plan, on_begin, ends_at=ends_at)
             except ValueError:
                 self._spare.append(easy)
                 self._lines.record_end(name).end(opened=plan.opens)
                 batch.answer(index, _unsent(FailureKind.REFUSED, "malformed_request"))
                 continue
-            now, number = monotonic(), next(self._numbers)
             self._flights[easy.curl] = _Flight(easy, name, batch, index, now, plan, number)
-            heappush(self._deadlines, (now + batch.deadline_seconds, number, easy.curl))
+            heappush(self._deadlines, (ends_at, number, easy.curl))
             self._multi.add_handle(easy.curl)
 
     def _hand_back(self) -> None:

@@ -13,13 +13,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Timer
+from time import monotonic
 from typing import Final
 
 import pytest
 
 from providers.sandbox_server.wire import ServerAnswer
 from providers.sandbox_server.wire import ServerRequest as Seen
-from providers.transport import Failure, FailureKind, Request, Response, Transport
+from providers.transport import Failure, FailureKind, Request, Response, Transport, easy
 from providers.transport.exchange import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Bounds
@@ -56,6 +57,22 @@ def test_what_cannot_start_was_never_sent(
     transport: Transport, url: str, expected: tuple[FailureKind, str]
 ) -> None:
     assert failed(reply_to(transport, post(url))) == expected
+
+
+def test_a_process_that_stood_still_before_its_request_sends_nothing(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(easy, "monotonic", lambda: monotonic() + FROZEN_SECONDS)
+    seen: list[Seen] = []
+
+    def note(request: Seen) -> ServerAnswer:
+        seen.append(request)
+        return ServerAnswer(status=200)
+
+    with http_server(note) as url:
+        reply = reply_to(transport, post(url), deadline=FROZEN_SECONDS * SECOND)
+    assert failed(reply) == (FailureKind.NEVER_SENT, "timeout")
+    assert not seen
 
 
 def test_a_line_break_in_a_header_is_refused(transport: Transport) -> None:
