@@ -26,7 +26,7 @@ from notifications.core.rules import request
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
-from notifications.core.store.postgres import fair_queue
+from notifications.core.store.postgres import dead_letters, fair_queue
 from notifications.core.store.postgres.fair_queue import Ask
 from notifications.core.store.redis import state
 from notifications.core.sweeps import due_rows
@@ -43,6 +43,24 @@ from tests.journey import (
 from tests.sweeps.conftest import PUSH_LANE, replay_job
 
 Outbox = Callable[[UUID], list[Any]]
+_BURY = """
+    INSERT INTO notifications_deadletter (delivery_id, mode, priority, channel, producer_id,
+                                          recipient_id, provider, reason, detail, snapshot,
+                                          created_at, resolution)
+    SELECT gen_random_uuid(), 1, 2, 3, 1, 1, 'sandbox', 'permanent', '', '{}', now(), ''
+    FROM generate_series(1, %s)
+"""
+
+
+def _letters_read() -> int:
+    """Return the rows of dead letters that the transaction has read so far."""
+    with connection.cursor() as running:
+        running.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables"
+            " WHERE relname = 'notifications_deadletter'"
+        )
+        [count] = running.fetchone()
+    return int(count)
 
 
 @pytest.fixture(autouse=True)
@@ -175,6 +193,20 @@ def test_a_batch_costs_as_many_queries_as_a_single_letter(
             assert replay.run(job, limit=100).letters == count
         costs.append(len(queries))
     assert costs[0] == costs[1]
+
+
+@pytest.mark.django_db
+def test_a_batch_of_a_job_that_has_just_started_reads_no_letter_behind_it() -> None:
+    with connection.cursor() as running:
+        running.execute(_BURY, [2_000])
+        running.execute("ANALYZE notifications_deadletter")  # before the job: as in a real one
+    job = replay.start(LetterFilter(), requested_by="tests", forced=False, renews_ttl=False)
+    before = _letters_read()
+    letters = dead_letters.next_of(job, limit=10)
+    for each in letters:
+        assert dead_letters.lock_of(job, each.pk) == [each]
+    assert _letters_read() - before <= 3 * len(letters)
+    assert job.total == 2_000
 
 
 @pytest.mark.django_db

@@ -69,7 +69,12 @@ class DeadLetter(models.Model):
         help_text="replayed, discarded, or the reason of a skipped replay.",
     )
     replay_job = models.ForeignKey(
-        ReplayJob, null=True, blank=True, on_delete=models.SET_NULL, related_name="letters"
+        ReplayJob,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="letters",
+        db_index=False,  # dead_letter_of_job has the order of the replay
     )
 
     class Meta:
@@ -96,6 +101,11 @@ class DeadLetter(models.Model):
                 fields=("contact_id",),
                 condition=Q(resolved_at__isnull=True),
                 name="dead_letter_of_contact",
+            ),
+            models.Index(
+                fields=("replay_job", "delivery_id"),
+                condition=Q(resolved_at__isnull=True, replay_job__isnull=False),
+                name="dead_letter_of_job",
             ),
             models.Index(
                 fields=("created_at",),

@@ -48,6 +48,8 @@ _log = structlog.get_logger(__name__)
 _REACHED: Final = frozenset({Status.SENT, Status.DELIVERED, Status.READ})
 """Statuses for which a replay is skipped. An unconfirmed delivery does not count: the fallback
 chain did not count the delivery as reached either."""
+_PAST_AT_ONCE: Final = 50
+"""Dead letters past retention of a batch: each takes some milliseconds and a commit."""
 WIPED: Final = "its sensitive variables were wiped"
 
 
@@ -95,14 +97,17 @@ def run(job: ReplayJob, *, limit: int) -> Ran:
 
     Dead letters past retention are accepted again, each in a transaction of its own: an acceptance
     locks its recipient before its files, as an erasure does, and two acceptances in a transaction
-    would lock a recipient after files. Safe to run twice and in concurrent sweeps.
+    would lock a recipient after files. A batch has few of them, and the next batch goes on. Safe to
+    run twice and in concurrent sweeps.
 
     Raises:
         ProgrammingError: the code or the schema is wrong; the dead letters left have not changed.
         OperationalError: the database is away; the dead letters left have not changed.
     """
     first, past = db.in_transaction(lambda: _run_within_retention(job, limit=limit))
-    others = [db.in_transaction(partial(_run_past_retention, job, each)) for each in past]
+    others = [
+        db.in_transaction(partial(_run_past_retention, job, each)) for each in past[:_PAST_AT_ONCE]
+    ]
     return Ran(
         first.letters + sum(each.letters for each in others),
         first.failed + sum(each.failed for each in others),
@@ -124,7 +129,7 @@ def _run_within_retention(job: ReplayJob, *, limit: int) -> tuple[Ran, list[int]
 
 
 def _run_past_retention(job: ReplayJob, letter_id: int) -> Ran:
-    return _run_letters(job, dead_letters.next_of(job, limit=1, only=letter_id))
+    return _run_letters(job, dead_letters.lock_of(job, letter_id))
 
 
 def _run_letters(job: ReplayJob, letters: Sequence[DeadLetter]) -> Ran:

@@ -67,12 +67,23 @@ def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
     return narrow(DeadLetter.objects.filter(resolved_at=None, replay_job=None), wanted)
 
 
-def next_of(job: ReplayJob, *, limit: int, only: int | None = None) -> list[DeadLetter]:
-    """Lock the next letters of a job, or a single one; skips letters locked by another runner."""
+def next_of(job: ReplayJob, *, limit: int) -> list[DeadLetter]:
+    """Lock the next letters of a job; skips letters locked by another runner.
+
+    Uses dead_letter_of_job, so a batch reads no letters behind it, however large the job is.
+    """
     letters = DeadLetter.objects.filter(replay_job=job, resolved_at=None).order_by("delivery_id")
-    if only is not None:
-        letters = letters.filter(pk=only)
     return list(letters.select_for_update(skip_locked=True)[:limit])
+
+
+def lock_of(job: ReplayJob, letter_id: int) -> list[DeadLetter]:
+    """Lock a letter of a job; empty: another runner has locked or processed it.
+
+    Searched by the primary key alone: just after the start of a job the statistics do not know the
+    job, and PostgreSQL would read all letters of the job for one.
+    """
+    found = DeadLetter.objects.filter(pk=letter_id).select_for_update(skip_locked=True)
+    return [each for each in found if each.replay_job_id == job.pk and each.resolved_at is None]
 
 
 def leave_job(letter: DeadLetter) -> None:
