@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import gc
 from typing import Any
 from uuid import UUID
 
 import orjson
 import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.test import RequestFactory
 
 from notifications.core import clock
 from notifications.core.models import (
@@ -141,6 +144,29 @@ def test_a_thousand_items_are_taken_and_one_more_is_not(make_caller: MakeCaller)
     assert Notification.objects.count() == 1_000
     more = caller.post("/v1/notifications/batch", {"notifications": [_body()] * 1_001})
     assert more.status_code == 422
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_leaves_nothing_to_the_garbage_collector(caller: Caller) -> None:
+    factory = RequestFactory(headers={"Authorization": f"Bearer {caller.secret}"})
+    raw = orjson.dumps({"notifications": [_body()] * 100})
+    application = WSGIHandler()
+
+    def post() -> None:
+        asked = factory.generic("POST", "/v1/notifications/batch", raw, "application/json")
+        answer = application(asked.environ, lambda *_: lambda _: None)
+        assert b'"result":"accepted"' in b"".join(answer)
+        answer.close()
+
+    post()  # fills the caches
+    gc.collect()
+    gc.disable()
+    try:
+        post()
+        left = gc.collect()
+    finally:
+        gc.enable()
+    assert left < 100, "fewer objects than items are part of a reference cycle"
 
 
 def test_the_trace_of_the_request_travels_with_the_notification(caller: Caller) -> None:
