@@ -12,9 +12,9 @@ answers in the sockets. After such a standstill overdue requests get a second mo
 
 from __future__ import annotations
 
+import contextlib
 import math
-import os
-import selectors
+import select
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,9 +40,9 @@ REPRIEVE: Final = 1.0
 """Seconds for the answers that came during a standstill."""
 
 _EVENTS: Final = {
-    pycurl.POLL_IN: selectors.EVENT_READ,
-    pycurl.POLL_OUT: selectors.EVENT_WRITE,
-    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
+    pycurl.POLL_IN: select.EPOLLIN,
+    pycurl.POLL_OUT: select.EPOLLOUT,
+    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
 }
 
 
@@ -149,7 +149,7 @@ class Loop:
         for descriptor, events in ready:
             if descriptor == self._ear.fileno():
                 self._ear.recv(4096)
-            else:  # EVENT_READ and EVENT_WRITE have the values of CSELECT_IN and CSELECT_OUT
+            else:
                 self._multi.socket_action(descriptor, events)
         if timer_at <= monotonic():
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
@@ -270,12 +270,12 @@ class Loop:
 
 
 class Watching:
-    """A selector that removes sockets late. The loop's thread owns the selector.
+    """An epoll that removes sockets late. The loop's thread owns the object.
 
     libcurl names a socket at the beginning of each request and releases the socket at the end, and
-    most requests use the same few sockets. A registration for each request costs two system calls.
-    So a released socket stays registered until the socket has an event (the server closes the
-    connection), or until the number belongs to another socket, as the inode shows.
+    most requests use the same few sockets. So a released socket stays registered until the socket
+    has an event (the server closes the connection). The kernel forgets a closed socket: if the
+    number of a released socket is unknown to epoll, it belongs to another socket now.
 
     Guarantee: a socket that libcurl wants is registered, also under a number with an old
     registration.
@@ -283,64 +283,58 @@ class Watching:
 
     def __init__(self) -> None:
         """Start without sockets."""
-        self._selector = selectors.DefaultSelector()
+        self._epoll = select.epoll()
         self._events: dict[int, int] = {}
         """Registered events by descriptor."""
-        self._resting: dict[int, int] = {}
-        """Inodes of released sockets by descriptor."""
+        self._resting: set[int] = set()
+        """Released sockets."""
 
     def listen(self, descriptor: int) -> None:
         """Wait for input on a descriptor, permanently."""
-        self._selector.register(descriptor, selectors.EVENT_READ)
+        self._epoll.register(descriptor, select.EPOLLIN)
 
     def want(self, descriptor: int, wanted: int) -> None:
         """Wait for libcurl's events (`POLL_IN`, `POLL_OUT`, `POLL_INOUT`)."""
-        events = _EVENTS[wanted]
-        inode = self._resting.pop(descriptor, None)
-        if inode is not None and inode != _inode(descriptor):
-            self._forget(descriptor)
-        registered = self._events.get(descriptor)
+        events, registered = _EVENTS[wanted], self._events.get(descriptor)
         if registered is None:
-            self._selector.register(descriptor, events)
+            self._epoll.register(descriptor, events)
+        elif descriptor in self._resting:
+            self._resting.remove(descriptor)
+            try:
+                self._epoll.modify(descriptor, events)
+            except FileNotFoundError:
+                self._epoll.register(descriptor, events)
         elif registered != events:
-            self._selector.modify(descriptor, events)
+            self._epoll.modify(descriptor, events)
         self._events[descriptor] = events
 
     def put_down(self, descriptor: int) -> None:
         """Note that libcurl wants no event of a socket now."""
-        inode = _inode(descriptor)
-        if inode:
-            self._resting[descriptor] = inode
-        else:
-            self._forget(descriptor)
+        if descriptor in self._events:
+            self._resting.add(descriptor)
 
     def wait(self, seconds: float | None) -> Iterator[tuple[int, int]]:
-        """Wait for ready descriptors, and return an iterator of descriptors and events."""
-        return self._ready(self._selector.select(seconds))
+        """Wait for ready descriptors; return an iterator of descriptors and events for libcurl."""
+        return self._ready(self._epoll.poll(seconds))
 
-    def _ready(self, found: list[tuple[selectors.SelectorKey, int]]) -> Iterator[tuple[int, int]]:
-        for key, events in found:
-            if key.fd in self._resting:
-                del self._resting[key.fd]
-                self._forget(key.fd)
-            else:
-                yield key.fd, events
+    def _ready(self, found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        for descriptor, events in found:
+            if descriptor in self._resting:
+                self._forget(descriptor)
+            else:  # an error or the end of a connection counts as both
+                readable = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
+                writable = pycurl.CSELECT_OUT if events & ~select.EPOLLIN else 0
+                yield descriptor, readable | writable
 
     def close(self) -> None:
         """Remove all sockets."""
-        self._selector.close()
+        self._epoll.close()
 
     def _forget(self, descriptor: int) -> None:
-        self._selector.unregister(descriptor)
+        self._resting.remove(descriptor)
         del self._events[descriptor]
-
-
-def _inode(descriptor: int) -> int:
-    """Return a value that differs between sockets of the same number; 0 if no such value exists."""
-    try:
-        return os.fstat(descriptor).st_ino
-    except OSError:
-        return 0
+        with contextlib.suppress(OSError):  # closed meanwhile
+            self._epoll.unregister(descriptor)
 
 
 def _unsent(kind: FailureKind, code: str) -> Failure:

@@ -32,7 +32,8 @@ class Sockets:
     def __init__(self) -> None:
         """Start without sockets."""
         self._unplaced: list[int] = []
-        self._descriptors: dict[int, int] = {}
+        self._polls: dict[int, select.poll] = {}
+        """By port; each asks about one descriptor."""
         self._ports: dict[int, int] = {}
         self._tried: set[int] = set()
         """Ports of connections that carry their first request."""
@@ -47,12 +48,9 @@ class Sockets:
         """Return True if the server has closed the connection from the local port."""
         if self._unplaced:
             self._place()
-        descriptor = self._descriptors.get(local_port)
-        if descriptor is None:
-            return False
-        poll = select.poll()
-        poll.register(descriptor, _CLOSED)
-        return any(events & _CLOSED for _, events in poll.poll(0))
+        poll = self._polls.get(local_port)
+        found = poll.poll(0) if poll is not None else []
+        return bool(found) and bool(found[0][1] & _CLOSED)
 
     def admits(self, local_port: int) -> bool:
         """Return True if a request may be written now; a new connection notes its first request."""
@@ -76,11 +74,12 @@ class Sockets:
 
     def _place(self) -> None:
         for descriptor in self._unplaced:
-            self._descriptors.pop(self._ports.pop(descriptor, -1), None)  # the number is used again
+            self._polls.pop(self._ports.pop(descriptor, -1), None)  # the number is used again
             port = _get_local_port(descriptor)
             if port is None:
                 continue
-            self._ports[descriptor], self._descriptors[port] = port, descriptor
+            self._ports[descriptor], self._polls[port] = port, select.poll()
+            self._polls[port].register(descriptor, _CLOSED)
             self._tried.discard(port)
             self._proven.discard(port)
         self._unplaced.clear()

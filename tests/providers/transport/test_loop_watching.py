@@ -84,3 +84,16 @@ def test_what_was_closed_before_it_was_put_down_is_forgotten(
     ours.close()
     watching.put_down(number)
     assert ready(watching) == []
+
+
+def test_a_released_socket_that_the_server_closes_is_no_event_and_no_error(
+    watching: Watching, pair: Pair
+) -> None:
+    ours, theirs = pair
+    watching.want(ours.fileno(), pycurl.POLL_IN)
+    watching.put_down(ours.fileno())
+    theirs.close()
+    assert ready(watching, within=30) == []
+    watching.put_down(ours.fileno())
+    watching.want(ours.fileno(), pycurl.POLL_IN)
+    assert ready(watching, within=30) == [ours.fileno()]
