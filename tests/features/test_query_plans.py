@@ -96,6 +96,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
         *_asked_by_relay({**lane, **span, **queued}, {**span, "ids": one}),
         *_asked_by_alerts(span, day),
         *_asked_by_chains(day, one),
+        *_asked_by_claims({**day, "ids": [*one, *one]}),
         ("rollup_add", {**rollups._PAGE, **day, "below": 9}, 1),
     ]
 
@@ -111,6 +112,11 @@ def _asked_by_relay(
         ("publish_again", {**due, **lost, "at": None, "limit": 20_000}, 3),
         ("publish_again", {**due, **lost, "at": clock.now(), "limit": None}, 3),
     ]
+
+
+def _asked_by_claims(asked: Mapping[str, Any]) -> list[tuple[str, dict[str, Any], int]]:
+    claim = {**asked, "token": UUID(int=1), "sending": 3, "leases": [_SECOND] * 4}
+    return [("claim_locked", claim, 1), ("renew", {**claim, "provider": "x"}, 1)]
 
 
 def _asked_by_alerts(

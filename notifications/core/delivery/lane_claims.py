@@ -65,7 +65,7 @@ def claim(lane: Lane, span: Span, *, rows: int, now: dt.datetime) -> LaneClaim:
         over = unclaimed.find(due, may_be_over=failed)
         left = [each for each in due if each["id"] not in over.poison | over.expired]
         count = suspects.leading([(each["claims"], each["id"] in failed) for each in left])
-        taken = claims.claim_locked([each["id"] for each in left[:count]], now=now)
+        taken = claims.claim_locked([each["id"] for each in left[:count]], span=span, now=now)
         is_all = len(due) < rows and count == len(left)
         last = None if is_all else (left[:count] or due)[-1]["due_at"]
         return LaneClaim(taken, over, leaves_rows=count < len(due)), last

@@ -18,6 +18,7 @@ from notifications.core.rules import suspects
 from notifications.core.rules.lane import PACE, Lane, Mode, Priority
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, id_ranges, locked_rows
+from notifications.core.store.postgres.id_ranges import Span
 from providers.contract import Channel
 
 _LEASES: Final = {
@@ -78,10 +79,18 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     return _claim(token, taken, now=now, locked=locked)
 
 
-def claim_locked(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
-    """Claim due deliveries that the open transaction has locked; the list can be empty."""
+def claim_locked(delivery_ids: Sequence[UUID], *, span: Span, now: dt.datetime) -> Claim:
+    """Claim queued deliveries of a lane that the open transaction has locked.
+
+    Args:
+        delivery_ids: the deliveries; the list can be empty.
+        span: a range with all ids.
+        now: the time of a claim without deliveries.
+    """
     token = clock.new_claim_token()
-    return _claim(token, _take(token, delivery_ids) if delivery_ids else [], now=now)
+    asked = {**span, "ids": list(delivery_ids), "token": token, **_LEASES}
+    taken = db.fetch_as("claim_locked", asked, _claim_of) if delivery_ids else []
+    return _claim(token, taken, now=now)
 
 
 def _take(token: UUID, delivery_ids: Sequence[UUID]) -> list[Claimed]:
@@ -120,7 +129,10 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
     parameters = {"token": token, "provider": provider, **_LEASES}
 
     def write(ids: Sequence[UUID]) -> Sequence[Mapping[str, Any]]:
-        return db.fetch_in_own_transaction("renew", {**parameters, "ids": list(ids)})
+        if not ids:
+            return ()
+        asked = {**parameters, **id_ranges.around(ids), "ids": list(ids)}
+        return db.fetch_in_own_transaction("renew", asked)
 
     rows, _ = locked_rows.leave_out(write, delivery_ids)
     return {row["id"]: row["attempts"] for row in rows}

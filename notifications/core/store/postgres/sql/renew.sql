@@ -1,11 +1,14 @@
 -- Renew the lease before a wave of calls: record the begin of the calls, count an attempt and use up the send slots.
 -- A row with another token belongs to another worker and is left out. Locks in the order of the ids. Uses the
--- primary key.
+-- primary key. The ids from `floor` to before `ceiling` hold the rows. The planner must not see the ids: it would
+-- compare each id with the bounds of each partition.
 -- A lease with 90 % of its time left keeps due_at. No index has the other columns, so that update is heap-only
 -- (HOT).
 WITH ours AS (
     SELECT d.id FROM delivery d
-    WHERE d.id = ANY(%(ids)s) AND d.claim_token = %(token)s AND d.status = %(sending)s
+    WHERE d.id = ANY(ARRAY(SELECT unnest(%(ids)s::uuid[])))
+      AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
+      AND d.claim_token = %(token)s AND d.status = %(sending)s
     ORDER BY d.id
     FOR UPDATE
 )
@@ -16,5 +19,5 @@ SET due_at = CASE WHEN d.due_at > now() + 0.9 * (%(leases)s::interval[])[d.prior
     attempts = least(d.attempts + 1, 32767),
     slot_at = NULL,
     provider = %(provider)s
-WHERE d.id = ANY(ARRAY(SELECT id FROM ours)) AND d.id = ANY(%(ids)s)
+WHERE d.id = ANY(ARRAY(SELECT id FROM ours)) AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
 RETURNING d.id, d.attempts
