@@ -44,7 +44,10 @@ def record(pairs: Sequence[Pair], *, provider: Provider, now: dt.datetime) -> No
         lane = Lane.of(mode, priority, channel)
         labels = (lane.mode.label, lane.priority.name, lane.channel.label)
         together = list(group)
-        outcomes = Counter(_name_of(result.outcome) for _, result in together)
+        outcomes = Counter([
+            "accepted" if each.outcome.__class__ is Accepted else _name_of(each.outcome)
+            for _, each in together
+        ])
         for outcome, count in outcomes.items():
             instruments.CALLS.labels(*labels, provider.name, outcome).inc(count)
         if retries := sum(claimed.call > 1 for claimed, _ in together):

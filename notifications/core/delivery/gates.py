@@ -40,8 +40,9 @@ _NO_TOPICS: Final = frozenset[str]()
 
 def run_gates(batch: Batch) -> None:
     """Hold or stop the deliveries of a batch that may not leave now."""
+    now = batch.now
     for claimed in batch.deliveries:
-        decision = decision_of(claimed, now=batch.now)
+        decision = decision_of(claimed, now=now)
         if decision is not None:
             batch.decide(claimed, decision)
 

@@ -63,8 +63,11 @@ def claim(lane: Lane, span: Span, *, rows: int, now: dt.datetime) -> LaneClaim:
         due = db.rows("lock_due", asked)
         failed = {each["id"] for each in due if each["reason"] == Reason.TASK_FAILED}
         over = unclaimed.find(due, may_be_over=failed)
-        left = [each for each in due if each["id"] not in over.poison | over.expired]
-        count = suspects.leading([(each["claims"], each["id"] in failed) for each in left])
+        ends = over.poison | over.expired
+        left = [each for each in due if each["id"] not in ends] if ends else due
+        count = suspects.leading([
+            (each["claims"], each["reason"] == Reason.TASK_FAILED) for each in left
+        ])
         taken = claims.claim_locked([each["id"] for each in left[:count]], span=span, now=now)
         is_all = len(due) < rows and count == len(left)
         last = None if is_all else (left[:count] or due)[-1]["due_at"]

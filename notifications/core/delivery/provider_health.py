@@ -21,6 +21,7 @@ in test mode are not reported.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -69,8 +70,12 @@ NOT_BELIEVED: Final = "one of many refusals, so it is not believed"
 def key_of(claimed: ClaimedDelivery, provider: Provider) -> HealthKey:
     """Return the key of the breaker and rate limit for a delivery."""
     name = provider.capabilities.endpoint_of
-    endpoint = name(claimed.destination.address) if name else ""
-    return HealthKey(provider.name, claimed.delivery.channel, endpoint)
+    if name is None:
+        return _key_of_all(provider.name, claimed.delivery.channel)
+    return HealthKey(provider.name, claimed.delivery.channel, name(claimed.destination.address))
+
+
+_key_of_all = functools.cache(HealthKey)
 
 
 def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
@@ -104,6 +109,12 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
             }
         changed |= in_doubt
         _end_confirmed(verdict.confirmed, provider)
+    return _with_outcomes(pairs, changed)
+
+
+def _with_outcomes(pairs: Sequence[Pair], changed: Mapping[UUID, Outcome]) -> list[Pair]:
+    if not changed:
+        return list(pairs)
     return [
         (claimed, replace(result, outcome=changed[result.delivery_id]))
         if result.delivery_id in changed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -232,14 +233,18 @@ def _words(
         content = wording.raw(claimed.notification.content or {})
         link_targets.check(content.html)
         return wording.fit(claimed.delivery.channel, content)
-    reader = Reader(locale=claimed.destination.locale, timezone=claimed.destination.timezone)
     return text.render(
         _variables(claimed),
-        reader,
+        _reader(claimed.destination.locale, claimed.destination.timezone),
         shorten=links.shortener(claimed),
         mail_links=mail_links,
         brand=brand,
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def _reader(locale: str, timezone: str) -> Reader:
+    return Reader(locale=locale, timezone=timezone)
 
 
 def _variables(claimed: ClaimedDelivery) -> Mapping[str, object]:

@@ -74,11 +74,11 @@ def choose_providers(batch: Batch) -> None:
     for claimed in batch.deliveries:
         channel, to = claimed.delivery.channel, claimed.destination
         address = to.address if channel in whole else to.address[: reach.get(channel, 0)]
-        files = claimed.attachments if claimed.notification.attachments else ()
-        has_images = any(each.inline_id for each in files)
-        size = attachments.size_of(files)
         kind = to.kind or addresses.told_kind(channel, to.address)
-        place = _Place(channel, claimed.delivery.mode, kind, address, size, has_images)
+        place = _Place(channel, claimed.delivery.mode, kind, address)
+        if claimed.notification.attachments and (files := claimed.attachments):
+            size, has_images = attachments.size_of(files), any(each.inline_id for each in files)
+            place = place._replace(attachment_bytes=size, has_images=has_images)
         choice = choices.get(place)
         if choice is None:
             choice = choices[place] = _choose(place, stored.get(channel, ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import pytest
@@ -98,3 +99,16 @@ def test_a_value_that_nests_too_deeply_is_an_error_of_the_render() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert CANARY not in str(_error("{{ pin|upper }}", pin=deep))
+
+
+def test_a_text_that_is_too_long_is_not_made_to_its_end() -> None:
+    text = compile_text("", "{{ xs|join(between) }}" * 32)
+    variables = {"xs": ["a"] * 400, "between": "b" * 1200}  # almost the most characters, 32 times
+    tracemalloc.start()
+    try:
+        with pytest.raises(RenderError, match="longer than"):
+            text.render(variables)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 4_000_000, "bytes: the text stops at its second part"

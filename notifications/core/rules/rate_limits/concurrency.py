@@ -21,10 +21,9 @@ All times are seconds of one monotonic clock, given as `now`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from math import sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 START: Final = 20
 """Calls in flight at first: little enough for any provider."""
@@ -73,8 +72,7 @@ class Ending(Enum):
     """The call did not start, or failed without a word on load (no route, connection refused)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """An ended call."""
 
     ending: Ending

@@ -122,7 +122,7 @@ def forget(calls: Sequence[tuple[UUID, int]]) -> None:
     """Delete the entries of settled calls, each a delivery and an attempt."""
     if calls:
         with contextlib.suppress(state.Away), state.connection() as redis:
-            redis.unlink(*(key_of(*each) for each in calls))
+            redis.unlink(*[key_of(*each) for each in calls])
 
 
 def key_of(delivery_id: UUID, attempt: int) -> str:
