@@ -26,7 +26,9 @@ creates more objects, and needs all of them until the response. With Python's de
 garbage collection took a third of the time of an accept."""
 
 gc.set_threshold(_GARBAGE_AT)
-application = Slots(ShortPath(_django), slots=conf.current().web.slots, threads=web.THREADS)
+application = Slots(
+    _django, slots=conf.current().web.slots, threads=web.THREADS, short_path=ShortPath()
+)
 
 _ = get_resolver().url_patterns  # the first request would load all views, for seconds
 accept_metrics.start_at_zero()

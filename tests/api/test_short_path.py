@@ -324,7 +324,8 @@ def test_a_host_with_a_wrong_clock_and_exported_spans_leave_the_request_to_djang
 
 
 def test_repeats_of_a_key_on_both_paths_at_once_are_one_notification(world: PathWorld) -> None:
-    application = Slots(ShortPath(cast("Django", WSGIHandler())), slots=4, threads=64)
+    django = cast("Django", WSGIHandler())
+    application = Slots(django, slots=4, threads=64, short_path=ShortPath())
     secret = world.secrets["live"]
     # The header has another value each time, so half of the requests take Django's path.
     with ThreadPoolExecutor(24) as pool:

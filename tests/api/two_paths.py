@@ -20,7 +20,7 @@ from unittest.mock import patch
 import orjson
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import connection
+from django.db import connection, connections
 
 from notifications.core import clock
 from notifications.core.api import short_path
@@ -67,7 +67,7 @@ class TwoPaths:
         self._runs = 0
         self.short_answers = 0
         self._direct = Slots(django, slots=1, threads=8)
-        self._short = Slots(ShortPath(django), slots=1, threads=8)
+        self._short = Slots(django, slots=1, threads=8, short_path=ShortPath())
         self._thread = ThreadPoolExecutor(1)
 
     def close(self) -> None:
@@ -124,6 +124,8 @@ class TwoPaths:
             answers = [
                 self._thread.submit(send, application, each).result(SECONDS) for each in requests
             ]
+            own = self._thread.submit(connections.all, initialized_only=True).result(SECONDS)
+            assert not own, "the thread of a request opened a session beside the slots"
             told = lines()
         log.unlink()
         names = _Names()

@@ -160,7 +160,7 @@ class _Poster:
         self._connection = connections[DEFAULT_DB_ALIAS]
         handler: Any = WSGIHandler()
         with patch.object(connections, "create_connection", lambda _alias: self._connection):
-            self._application = Slots(ShortPath(handler), slots=1, threads=8)
+            self._application = Slots(handler, slots=1, threads=8, short_path=ShortPath())
         self._head = {
             "REQUEST_METHOD": "POST",
             "PATH_INFO": "/v1/notifications",

@@ -1,6 +1,9 @@
 """Slots limit the requests which a process works on at the same time.
 
-    server's thread --> slot (database connection) --> Django --> response
+    server's thread --> short path ------------------------------> response
+                          |
+                          v
+                        slot (database connection) --> Django --> response
                           |              ^
                           v              |
                         body of the client, and the transaction
@@ -10,7 +13,8 @@ The server starts a thread for every request, up to a maximum. A thread works on
 every slot has a database connection. A thread waiting for a client (for a body, or for the client
 to read a file) holds no slot, so slow clients hold threads only. `body_readers` limits the number
 of these threads. A thread whose request another thread stores in a group (`intake.group_commit`)
-holds no slot either. A view reads the body after authentication, so a client without a key can hold
+holds no slot either, and on the short path (`api.short_path`) only the thread that stores a group
+takes a slot. A view reads the body after authentication, so a client without a key can hold
 a thread on the few open paths only. The reverse proxy limits the time for a body.
 """
 
@@ -18,22 +22,18 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 from django.http import HttpResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
 
 from notifications.core.api import authentication, body_limits, clients
 from notifications.core.api.body_readers import Readers
 from notifications.core.api.problems import TooManyReaders
-from notifications.core.api.short_path import BODY, Environ, StartResponse
+from notifications.core.api.short_path import BODY, Django, Environ, ShortPath, StartResponse
 from notifications.core.store.postgres import api_keys
-from notifications.core.store.postgres.slots import FreeSlots, SlotLease
-
-Handler: TypeAlias = Callable[[Environ, StartResponse], HttpResponseBase | list[bytes]]
-"""Answers with a response object of Django, or with the whole body of a started response."""
+from notifications.core.store.postgres.slots import FreeSlots, SlotLease, offer
 
 CALLER: Final = authentication.CALLER
 _CHUNK: Final = 64 * body_limits.KIBIBYTE
@@ -133,15 +133,19 @@ class _Body:
 class Slots:
     """The WSGI application: a handler with at most one request per slot at a time."""
 
-    def __init__(self, handler: Handler, *, slots: int, threads: int) -> None:
+    def __init__(
+        self, handler: Django, *, slots: int, threads: int, short_path: ShortPath | None = None
+    ) -> None:
         """Create the slots. Connections are opened at first use.
 
         Args:
             handler: answers a request while holding a slot.
             slots: number of slots.
             threads: maximum number of threads of the server.
+            short_path: answers usual requests before the request has a slot.
         """
         self._handler = handler
+        self._short_path = short_path
         self._readers = Readers(threads)
         self._streams = threading.BoundedSemaphore(max(1, threads // 4))
         self._free = FreeSlots(slots)
@@ -154,7 +158,8 @@ class Slots:
         body = environ["wsgi.input"] = _Body(environ, lease, self._readers)
         try:
             _fetch_early(environ, body)
-            return self._answer(environ, start_response, lease)
+            shortly = self._answer_shortly(environ, start_response, lease)
+            return self._answer(environ, start_response, lease) if shortly is None else [shortly]
         finally:
             self._readers.forget(body.counted)
 
@@ -162,13 +167,25 @@ class Slots:
         """Close the database connections, after the last request."""
         self._free.close()
 
+    def _answer_shortly(
+        self, environ: Environ, start_response: StartResponse, lease: SlotLease
+    ) -> bytes | None:
+        """Return the body of the short path's answer; None: the handler answers."""
+        if self._short_path is None:
+            return None
+        offer(lease)
+        try:
+            return self._short_path.answer(environ, start_response)
+        finally:
+            offer(None)
+
     def _answer(self, environ: Environ, start_response: StartResponse, lease: SlotLease) -> object:
         if environ.get("PATH_INFO") not in _WITHOUT_SLOT:
             lease.take()
         try:
             answer = self._handler(environ, start_response)
-            if isinstance(answer, list):
-                return answer
+            if self._short_path is not None:
+                self._short_path.learn(environ, answer)
             if isinstance(answer, StreamingHttpResponse):
                 return self._stream_response(answer, lease, start_response)
             answer.close()

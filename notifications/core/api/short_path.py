@@ -4,6 +4,9 @@
             --> accept --> 202                       accepted, or the first answer again
                        --> Django, with the outcome  refused, over a limit, or an error
 
+The short path runs without a slot: only the thread that stores a group takes one
+(`store.postgres.slots.taken`). Django runs with a slot.
+
 The view in `api.notifications` stays the definition of the operation. Its declaration and its
 functions decide here too. Headers that do not depend on the request are those which Django gave to
 an earlier request of the same shape: equal in every part of the environ except `_FREE`. So Django
@@ -68,37 +71,39 @@ _FREE: Final = frozenset({
     "wsgi.input",
 })
 """Parts of the environ that are read here, or that no accepted answer depends on."""
+_SHAPE: Final = "notifications.shape"
+"""Key of the environ for the shape of a request whose headers are not known yet."""
 _MOST_SHAPES: Final = 256
 _Shape: TypeAlias = frozenset[tuple[str, Any]]
 
 
 class ShortPath:
-    """The WSGI handler in front of Django's; the caller holds a slot."""
+    """Answers usual requests, without a slot: only the leader of a group takes a slot."""
 
-    def __init__(self, django: Django) -> None:
-        self._django = django
+    def __init__(self) -> None:
         self._headers: dict[_Shape, list[tuple[str, str]]] = {}
         """Shape of an accepted request -> the headers of Django's answer."""
 
-    def __call__(
-        self, environ: Environ, start_response: StartResponse
-    ) -> HttpResponseBase | list[bytes]:
-        """Answer a request; a list has the whole body of the short path's answer."""
+    def answer(self, environ: Environ, start_response: StartResponse) -> bytes | None:
+        """Answer a request and return the body; None: Django answers, and `learn` gets to know."""
         if environ["PATH_INFO"] != _PATH or BODY not in environ:
-            return self._django(environ, start_response)
+            return None
         shape = frozenset([part for part in environ.items() if part[0] not in _FREE])
         headers = self._headers.get(shape)
-        if headers is not None:
-            body = _answer(environ, start_response, headers)
-            if body is not None:
-                return [body]
-        answer = self._django(environ, start_response)
-        if answer.status_code == _STATUS and not answer.cookies:
-            if len(self._headers) >= _MOST_SHAPES:
-                self._headers.clear()  # cheaper than keeping order, and rare
-            told = answer.items()
-            self._headers[shape] = [each for each in told if each[0] not in idempotency.REPLAYED]
-        return answer
+        if headers is None:
+            environ[_SHAPE] = shape
+            return None
+        return _answer(environ, start_response, headers)
+
+    def learn(self, environ: Environ, answer: HttpResponseBase) -> None:
+        """Keep the headers of Django's answer to an accepted request of a new shape."""
+        shape = environ.get(_SHAPE)
+        if shape is None or answer.status_code != _STATUS or answer.cookies:
+            return
+        if len(self._headers) >= _MOST_SHAPES:
+            self._headers.clear()  # cheaper than keeping order, and rare
+        told = answer.items()
+        self._headers[shape] = [each for each in told if each[0] not in idempotency.REPLAYED]
 
 
 def _answer(

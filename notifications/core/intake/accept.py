@@ -50,7 +50,7 @@ from notifications.core.intake.plan import Plan, plan_request
 from notifications.core.intake.validation import Caller, IntakeRequest, Lookups
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.request import NotificationRequest
-from notifications.core.store.postgres import db, durable_reads, idempotency, publish
+from notifications.core.store.postgres import db, durable_reads, idempotency, publish, slots
 from notifications.core.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.core.store.postgres.secret_variables import Fingerprint
 from notifications.core.store.rate_limits import producer_limits
@@ -172,7 +172,8 @@ def accept_one(single: Single) -> Outcome:
     """
     request = single.ask.request
     if request.ordering_key or registration.is_by_address(request):
-        return _run_alone(single)  # may wait for its ordering queue, or register a recipient
+        with slots.taken():  # may wait for its ordering queue, or register a recipient
+            return _run_alone(single)
     return _group.run(single)
 
 

@@ -97,7 +97,7 @@ class GroupCommit(Generic[Call, Answer]):
             Exception: the error of the group's run or of the call's own run.
         """
         slots.check_returnable()
-        me = _Member[Call, Answer](call)
+        me: _Member[Call, Answer] = _Member(call)
         with self._lock:
             leads, self._is_led = not self._is_led, True
             if not leads:
@@ -108,7 +108,8 @@ class GroupCommit(Generic[Call, Answer]):
             case _Wakeup.LEAD:
                 return self._lead(me)
             case _Wakeup.ALONE:
-                return self._alone(call)
+                with slots.taken():
+                    return self._alone(call)
             case _Wakeup.ERROR:
                 raise me.error
             case _Wakeup.ANSWER:
@@ -126,6 +127,17 @@ class GroupCommit(Generic[Call, Answer]):
         return wakeup
 
     def _lead(self, me: _Member[Call, Answer]) -> Answer:
+        has_begun = False
+        try:
+            with slots.taken():
+                has_begun = True
+                return self._run_group(me)
+        except BaseException:
+            if not has_begun:  # no slot came
+                self._hand_over()
+            raise
+
+    def _run_group(self, me: _Member[Call, Answer]) -> Answer:
         with self._lock:
             others = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST - 1))]
         try:

@@ -49,6 +49,38 @@ def test_a_request_that_has_waited_for_a_group_goes_before_new_requests(
     assert turns == ["back 1", "back 2", "new 1", "new 2"]
 
 
+def test_a_request_without_a_slot_that_has_waited_goes_before_new_requests(
+    pool: ThreadPoolExecutor,
+) -> None:
+    free = FreeSlots(1)
+    turns: list[str] = []
+
+    def new() -> None:
+        lease = SlotLease(free)
+        lease.take()
+        turns.append("new")
+        lease.give_back()
+
+    def back() -> None:
+        slots.offer(SlotLease(free))
+        with slots.given_back():
+            pass
+        with slots.taken():
+            turns.append("back")
+        slots.offer(None)
+
+    held = free.take()
+    begun = []
+    for number, work in enumerate((new, back), start=1):
+        begun.append(pool.submit(work))
+        while len(free._waiting) + len(free._returning) < number:
+            threading.Event().wait(0.001)
+    free.give_back(held)
+    for each in begun:
+        each.result(SECONDS)
+    assert turns == ["back", "new"]
+
+
 def test_another_thread_uses_the_slot_of_a_thread_that_waits(pool: ThreadPoolExecutor) -> None:
     free = FreeSlots(1)
 
@@ -163,6 +195,30 @@ def test_an_error_while_a_slot_is_taken_gives_the_slot_back(
             pool.submit(lease.take).result(SECONDS)
     assert not lease.is_held
     free.give_back(free.take())
+
+
+def test_a_lead_without_a_slot_is_passed_on(
+    monkeypatch: pytest.MonkeyPatch, pool: ThreadPoolExecutor
+) -> None:
+    free = FreeSlots(1)
+    group = GroupCommit[int, int](lambda calls: (calls, lambda: None), lambda call: call)
+
+    def run() -> int:
+        slots.offer(SlotLease(free))
+        try:
+            return group.run(1)
+        finally:
+            slots.offer(None)
+
+    def fail() -> None:
+        raise OperationalError
+
+    with monkeypatch.context() as failing:
+        failing.setattr(thread_session, "drop_broken", fail)
+        with pytest.raises(OperationalError):
+            pool.submit(run).result(SECONDS)
+    assert not group._is_led, "else each later call waits for ever"
+    assert pool.submit(run).result(SECONDS) == 1
 
 
 @pytest.mark.django_db(transaction=True)

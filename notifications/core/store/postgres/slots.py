@@ -1,8 +1,10 @@
 """Slots: the database connections that the threads of a web process share.
 
 A thread works with a slot, and gives the slot back while the thread waits for a client
-(`api.request_slots`) or for the transaction of a group (`intake.group_commit`). Waiting threads get
-a slot in order of arrival. A thread outside a web process has no slot, but a connection of its own.
+(`api.request_slots`) or for the transaction of a group (`intake.group_commit`). A request of the
+short path (`api.short_path`) needs a slot only in the thread that runs its group. Waiting threads
+get a slot in order of arrival. A thread outside a web process has no slot, but a connection of its
+own.
 """
 
 from __future__ import annotations
@@ -127,9 +129,30 @@ class _Thread(threading.local):
     """The lease of this thread."""
 
     lease: SlotLease | None = None
+    offered: SlotLease | None = None
+    """The lease of a request on the short path."""
 
 
 _thread = _Thread()
+
+
+def offer(lease: SlotLease | None) -> None:
+    """Let this thread take a slot of the lease when it needs one (`taken`); None: no longer."""
+    _thread.offered = lease
+
+
+@contextmanager
+def taken() -> Iterator[None]:
+    """Hold a slot of the offered lease during the block; without an offer nothing changes."""
+    lease = _thread.offered
+    if lease is None or lease.is_held:
+        yield
+        return
+    lease.take()
+    try:
+        yield
+    finally:
+        lease.give_back()
 
 
 def check_returnable() -> None:
