@@ -70,10 +70,10 @@ def _close_old_connection(**_signal: object) -> None:
     """
     from django.db import close_old_connections  # noqa: PLC0415 - after Django is set up
 
-    from notifications.core.store.postgres import db  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres import thread_session  # noqa: PLC0415 - as above
 
     close_old_connections()
-    db.drop_broken()
+    thread_session.drop_broken()
 
 
 @celeryd_after_setup.connect

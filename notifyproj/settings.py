@@ -110,8 +110,8 @@ TEMPLATES = [
 ]
 
 # Django's health checks are off, because each check costs a round trip;
-# `store.postgres.db.drop_broken` checks the socket. A session lives for an hour, so a setting that
-# an operator stores at the role reaches each task and request within the hour.
+# `store.postgres.thread_session.drop_broken` checks the socket. A session lives for an hour, so a
+# setting that an operator stores at the role reaches each task and request within the hour.
 _SESSIONS = {
     "CONN_MAX_AGE": 3_600,
     # A transaction pooler may stand between the processes and Postgres. The pooler would drop

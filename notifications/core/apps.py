@@ -143,9 +143,9 @@ def _make_partitions(**_signal: Any) -> None:  # noqa: ANN401 - Django's protoco
 
 
 def _drop_broken_connection(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
-    from notifications.core.store.postgres import db  # noqa: PLC0415 - the models are ready only now
+    from notifications.core.store.postgres import thread_session  # noqa: PLC0415 - the models are ready only now
 
-    db.drop_broken()
+    thread_session.drop_broken()
 
 
 def _keep_roles(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol

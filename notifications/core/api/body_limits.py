@@ -67,11 +67,11 @@ def limit_of(path: str) -> Limit:
     return next((limit for begin, limit in _TABLE if path.startswith(begin)), _NOTHING)
 
 
-def fault(path: str, *, length: str, media_type: str, chunked: bool) -> Problem | None:
+def fault(limit: Limit, *, length: str, media_type: str, chunked: bool) -> Problem | None:
     """Return the problem with the body of a request, judged by the headers; None if there is none.
 
     Args:
-        path: path of the request.
+        limit: limit of the path.
         length: value of Content-Length.
         media_type: value of Content-Type.
         chunked: the request has a Transfer-Encoding.
@@ -80,7 +80,6 @@ def fault(path: str, *, length: str, media_type: str, chunked: bool) -> Problem 
         return Problem(Kind.MALFORMED, "send the body with Content-Length, not chunked")
     if not length or length == "0":
         return None
-    limit = limit_of(path)
     if not (length.isascii() and length.isdecimal()) or int(length[:20]) > limit.size:
         return Problem(Kind.TOO_LARGE, f"the body may have at most {limit.size} bytes")
     if not limit.multipart and media_type.lower().lstrip().startswith("multipart/"):
@@ -100,18 +99,18 @@ class BodyLimits:
         chunked = "HTTP_TRANSFER_ENCODING" in request.META
         if not length and not chunked:
             return self._get_response(request)
+        limit = limit_of(request.path_info)
         found = fault(
-            request.path_info,
+            limit,
             length=length,
             media_type=request.META.get("CONTENT_TYPE") or "",
             chunked=chunked,
-        ) or _fault_signed_out(request, length)
+        ) or _fault_signed_out(request, limit, length)
         return self._get_response(request) if found is None else respond(found, request)
 
 
-def _fault_signed_out(request: HttpRequest, length: str) -> Problem | None:
+def _fault_signed_out(request: HttpRequest, limit: Limit, length: str) -> Problem | None:
     """Return the problem with a large form from a client without a session."""
-    limit = limit_of(request.path_info)
     if limit.signed_out is None or not length or length == "0":
         return None
     if int(length) <= limit.signed_out or _has_session(request):

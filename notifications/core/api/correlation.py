@@ -8,6 +8,7 @@ route instead of the path, because a path can contain a person's id.
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import secrets
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from prometheus_client import Histogram
 
 from notifications.core import clock, telemetry
 from notifications.core.telemetry import instruments, traces
@@ -106,7 +108,12 @@ def _observe(method: str, route: str, status: int, seconds: float) -> None:
     if route.partition("/")[0] not in _OWN_ROUTES:
         route = route.partition("/")[0] if route.startswith("admin/") else "other"
     labels = (method if method in _METHODS else "other", route, f"{status // 100}xx")
-    instruments.HTTP_REQUEST_SECONDS.labels(*labels).observe(seconds)
+    _series(*labels).observe(seconds)
+
+
+@functools.cache  # as many entries as the metric has series
+def _series(method: str, route: str, status: str) -> Histogram:
+    return instruments.HTTP_REQUEST_SECONDS.labels(method, route, status)
 
 
 def traceparent(request: HttpRequest) -> str:
@@ -119,8 +126,9 @@ def traceparent_of(environ: dict[str, Any]) -> str:
     known = environ.get(_KEY)
     if known is None:
         came = _SHAPE.fullmatch(environ.get("HTTP_TRACEPARENT", ""))
-        trace, flags = (came[1], came[2]) if came else (secrets.token_hex(16), "01")
-        known = environ[_KEY] = f"00-{trace}-{secrets.token_hex(8)}-{flags}"
+        chance = secrets.token_hex(24)
+        trace, flags = (came[1], came[2]) if came else (chance[16:], "01")
+        known = environ[_KEY] = f"00-{trace}-{chance[:16]}-{flags}"
     return str(known)
 
 

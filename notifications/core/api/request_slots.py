@@ -23,7 +23,6 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Final, cast
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -31,7 +30,14 @@ from django.http import HttpResponse, StreamingHttpResponse
 from notifications.core.api import authentication, body_limits, clients
 from notifications.core.api.body_readers import Readers
 from notifications.core.api.problems import TooManyReaders
-from notifications.core.api.short_path import BODY, Django, Environ, ShortPath, StartResponse
+from notifications.core.api.short_path import (
+    BODY,
+    KEY,
+    Django,
+    Environ,
+    ShortPath,
+    StartResponse,
+)
 from notifications.core.store.postgres import api_keys
 from notifications.core.store.postgres.slots import FreeSlots, SlotLease, offer
 
@@ -63,13 +69,13 @@ class _Body:
         self._come: io.BytesIO | None = None
         self._fault: BrokenBody | None = None
         self._left = int(environ.get("CONTENT_LENGTH") or 0)
-        self.is_streamed = body_limits.limit_of(environ.get("PATH_INFO", "")).is_streamed
+        self.limit = body_limits.limit_of(environ.get("PATH_INFO", ""))
         self.counted = 0
         """Bytes counted in `readers` for this body."""
 
     def read(self, size: int = -1) -> bytes:
         """Read like a file."""
-        return self._piece(size) if self.is_streamed else self._whole().read(size)
+        return self._piece(size) if self.limit.is_streamed else self._whole().read(size)
 
     def readline(self, size: int = -1) -> bytes:
         """Read a line like a file."""
@@ -93,7 +99,8 @@ class _Body:
     def _receive(self, size: int, *, caller: str) -> bytes:
         """Read from the client without a slot."""
         held = self._lease.is_held
-        address = clients.rate_limit_key(clients.address_of(self._environ))
+        # The limits of a caller with a key do not depend on the address.
+        address = "" if caller else clients.rate_limit_key(clients.address_of(self._environ))
         since = self._readers.enter(caller=caller, address=address, size=size)
         self.counted += size
         self._lease.give_back()
@@ -217,17 +224,21 @@ def _fetch_early(environ: Environ, body: _Body) -> None:
     if scheme != "Bearer" or "HTTP_TRANSFER_ENCODING" in environ:
         return
     key = api_keys.verified(secret)
-    if key is None or body.is_streamed:
+    if key is None or body.limit.is_streamed:
         return
     found = body_limits.fault(
-        environ.get("PATH_INFO", ""),
+        body.limit,
         length=environ.get("CONTENT_LENGTH", ""),
         media_type=environ.get("CONTENT_TYPE", ""),
         chunked=False,
     )
-    if found is None:
-        with suppress(TooManyReaders, BrokenBody):
-            environ[BODY] = body.fetch(caller=key.prefix)
+    if found is not None:
+        return
+    try:
+        environ[BODY] = body.fetch(caller=key.prefix)
+    except (TooManyReaders, BrokenBody):
+        return
+    environ[KEY] = key
 
 
 class _Stream:

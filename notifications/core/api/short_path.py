@@ -42,6 +42,7 @@ from notifications.core.intake.accept import AcceptedRequest, Single
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.request import parse
 from notifications.core.store.postgres import api_keys
+from notifications.core.store.postgres.api_keys import KnownKey
 from notifications.core.telemetry import traces
 
 Environ: TypeAlias = dict[str, Any]
@@ -51,11 +52,14 @@ Django: TypeAlias = Callable[[Environ, StartResponse], HttpResponseBase]
 
 BODY: Final = "notifications.body"
 """Key of the environ for a body that came early from a caller with a cached key."""
+KEY: Final = "notifications.key"
+"""Key of the environ for the cached key of the caller whose body came early."""
 _OPERATION: Final = notifications.create_notification
 _PATH: Final = f"/{_OPERATION.path}"
 _STATUS: Final = 202
 _FREE: Final = frozenset({
     BODY,
+    KEY,
     "CONTENT_LENGTH",
     "HTTP_AUTHORIZATION",
     "HTTP_BAGGAGE",
@@ -115,13 +119,15 @@ def _answer(
     if single is None:
         return None
     trace = correlation.trace_id_of(environ)
-    with structlog.contextvars.bound_contextvars(trace_id=trace):
-        try:
-            taken, quota = accept.accept_one(single)
-        except Exception as error:  # noqa: BLE001 - any error: the view raises it
-            environ[notifications.OUTCOME] = error
-            environ[correlation.STARTED] = started
-            return None
+    bound = structlog.contextvars.bind_contextvars(trace_id=trace)
+    try:
+        taken, quota = accept.accept_one(single)
+    except Exception as error:  # noqa: BLE001 - any error: the view raises it
+        environ[notifications.OUTCOME] = error
+        environ[correlation.STARTED] = started
+        return None
+    finally:
+        structlog.contextvars.reset_contextvars(**bound)
     if not isinstance(taken, AcceptedRequest):
         environ[notifications.OUTCOME] = taken, quota
         environ[correlation.STARTED] = started
@@ -139,9 +145,8 @@ def _answer(
 
 def _single(environ: Environ) -> Single | None:
     """Return the valid request of a caller who may call the operation; None for any other."""
-    scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    key = api_keys.verified(secret) if scheme == "Bearer" else None
-    if key is None or traces.are_on() or not clock.is_trusted():
+    key: KnownKey = environ[KEY]
+    if not api_keys.is_current(key) or traces.are_on() or not clock.is_trusted():
         return None
     try:
         authentication.check(_OPERATION.rules[0], key)

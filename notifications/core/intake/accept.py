@@ -284,9 +284,13 @@ def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
 def _store(
     prepared: _PreparedList, *, whole: BatchKey | None = None, patience: dt.timedelta | None = None
 ) -> KeyResolution:
-    """Store new requests with their keys; raises as `_store_rows`."""
-    with checks.undone_on_error(prepared.undos):
+    """Store new requests with their keys; raises as `_store_rows`, and takes counts back then."""
+    try:
         return _store_rows(prepared, whole=whole, patience=patience)
+    except BaseException:
+        for undo in prepared.undos:
+            undo()
+        raise
 
 
 def _store_rows(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
+
+from prometheus_client import Counter as Metric
 
 from notifications.core.intake.plan import Plan
 from notifications.core.rules.lane import LANES, Lane, Mode
@@ -30,18 +33,27 @@ def record(plans: Sequence[Plan], *, seconds: float) -> None:
     if not instruments.are_on():
         return
     instruments.ACCEPT_SECONDS.observe(seconds)
-    notifications = Counter((int(plan.mode), plan.response["priority"]) for plan in plans)
+    notifications = Counter([(int(plan.mode), plan.response["priority"]) for plan in plans])
     for (mode, priority), count in notifications.items():
-        instruments.ACCEPTED.labels(Mode(mode).label, priority).inc(count)
-    deliveries = Counter(
+        _accepted(mode, priority).inc(count)
+    deliveries = Counter([
         (int(plan.mode), int(each.priority), int(each.channel))
         for plan in plans
         for each in plan.deliveries
-    )
+    ])
     for numbers, count in deliveries.items():
-        lane = Lane.of(*numbers)
-        labels = (lane.mode.label, lane.priority.name, lane.channel.label)
-        instruments.DELIVERIES.labels(*labels).inc(count)
+        _deliveries(*numbers).inc(count)
+
+
+@functools.cache
+def _accepted(mode: int, priority: str) -> Metric:
+    return instruments.ACCEPTED.labels(Mode(mode).label, priority)
+
+
+@functools.cache
+def _deliveries(mode: int, priority: int, channel: int) -> Metric:
+    lane = Lane.of(mode, priority, channel)
+    return instruments.DELIVERIES.labels(lane.mode.label, lane.priority.name, lane.channel.label)
 
 
 def count_stopped(plans: Sequence[Plan]) -> None:

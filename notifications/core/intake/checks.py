@@ -10,8 +10,7 @@ nothing, so its idempotency key is free for the next try.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from notifications.core.gate import Place, function_at
@@ -42,7 +41,7 @@ class AllRefused(Exception):
 
 
 def refuse(entries: Sequence[Entry]) -> tuple[list[Entry], list[Undo]]:
-    """Put problems in place of refused plans; also returns what `undone_on_error` calls."""
+    """Put problems in place of refused plans; also returns what takes counts back."""
     checked = list(entries)
     undos = [undo for check in ACCEPT if (undo := check(checked)) is not None]
     return checked, undos
@@ -53,17 +52,6 @@ def refuse_gone(entries: list[Entry], gone: FilesGone) -> None:
     for place, each in enumerate(entries):
         if isinstance(each, Plan) and not gone.uses.isdisjoint(each.files):
             entries[place] = GONE
-
-
-@contextmanager
-def undone_on_error(undos: Sequence[Undo]) -> Iterator[None]:
-    """Take counts back if the block raises an exception: no row was stored."""
-    try:
-        yield
-    except BaseException:
-        for undo in undos:
-            undo()
-        raise
 
 
 def of_all(problems: Sequence[object]) -> Problem | None:

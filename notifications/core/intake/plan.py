@@ -25,6 +25,7 @@ from notifications.core.rules.sensitive import Sensitive
 from notifications.core.rules.states import Status
 from notifications.core.rules.times.local_time import NO_ZONE, When
 from notifications.core.store.postgres import publish, secret_variables
+from notifications.core.store.postgres.arrays import SmallIntegers
 from notifications.core.store.postgres.idempotency import IdempotencyKey
 from notifications.core.store.postgres.inserts import NewDelivery, NotificationRow
 from notifications.core.store.postgres.secret_variables import Fingerprint
@@ -235,7 +236,7 @@ def _row(
         request.collapse_key or "",
         request.ordering_key or "",
         request.webhook_url or "",
-        [int(channel) for channel in checked.chain or request.channels_in_order],
+        SmallIntegers([int(each) for each in checked.chain or request.channels_in_order]),
         str(request.delivery),
         bool(checked.chain),
         request.idempotency_key or "",

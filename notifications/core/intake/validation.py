@@ -132,9 +132,7 @@ def look_up(
             keys.add(
                 idempotency.IdempotencyKey(caller.producer_id, caller.mode, request.idempotency_key)
             )
-    _ensure_endpoints(
-        (each.caller.producer_id, each.caller.mode, each.request.webhook_url) for each in asks
-    )
+    _ensure_endpoints(asks)
     queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
     if keys:
         queries.append(idempotency.first_answers(keys))
@@ -163,6 +161,8 @@ def _files(
 ) -> attachments.Files:
     """Return the files that the requests name, and keep the files."""
     naming = [each for each in asks if each.request.attachments]
+    if not naming:
+        return {}
     found = (reaches.get((each.caller.mode, each.user_id)) for each in naming)
     return attachments.look_up(
         [key for each in naming for key in each.files],
@@ -389,8 +389,10 @@ def _invalid(pointer: str, detail: str) -> Problem:
     return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))
 
 
-def _ensure_endpoints(urls: Iterable[tuple[int, Mode, str | None]]) -> None:
+def _ensure_endpoints(asks: Sequence[IntakeRequest]) -> None:
     """Give each producer and mode with a URL the endpoint that signs for such URLs."""
-    callers = {(producer_id, int(mode)) for producer_id, mode, url in urls if url}
+    callers = {
+        (caller.producer_id, int(caller.mode)) for caller, each, *_ in asks if each.webhook_url
+    }
     if callers:
         endpoints.ensure_of_requests(callers)

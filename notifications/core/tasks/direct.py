@@ -40,7 +40,13 @@ from notifications.core import broker, clock, lanes, stopping, sweeps
 from notifications.core.delivery import deliver
 from notifications.core.rules.lane import LANES, OPS, Lane
 from notifications.core.rules.states import Status
-from notifications.core.store.postgres import db, fallbacks, id_ranges, periodic_tasks, publish
+from notifications.core.store.postgres import (
+    fallbacks,
+    id_ranges,
+    periodic_tasks,
+    publish,
+    thread_session,
+)
 from notifications.core.store.postgres.id_ranges import Span
 from notifications.core.sweeps import publish_quota, relay, rounds
 from notifications.core.tasks.deliver import SLOTS
@@ -187,7 +193,7 @@ class Direct:
 
     def _run(self, what: object, run: Callable[[], object]) -> None:
         try:
-            db.drop_broken()
+            thread_session.drop_broken()
             run()
         except Exception:  # noqa: BLE001 - logged, as of a task; its rows come due again
             _log.exception("direct_work_failed", what=str(what))
@@ -238,7 +244,7 @@ def _deliver_one(lane: str, work: Work) -> None:
         work()
     except Exception:  # noqa: BLE001 - as of a task: the other messages go on, the rows come due
         _log.exception("direct_work_failed", what=lane)
-        db.drop_broken()
+        thread_session.drop_broken()
 
 
 def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:

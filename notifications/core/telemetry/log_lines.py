@@ -2,8 +2,8 @@
 
 The reader of standard error may block: a full disk, a stuck log shipper, a paused terminal. A
 direct write would then block a delivery. Therefore all lines of a process go to a bounded queue,
-and a single thread writes the lines. A full queue drops further lines; a later line reports the
-number of dropped lines.
+and a single thread writes the lines of some milliseconds together. A full queue drops further
+lines; a later line reports the number of dropped lines.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from notifications.core import clock
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
 """Maximum bytes in the queue: some seconds of a busy worker."""
+_TOGETHER_SECONDS: Final = 0.01
+"""Time from a line to its write: the lines of this time cost one wake-up of the writer thread."""
 _DRAIN_SECONDS: Final = 2.0
 """Seconds that an ending process waits until its lines are written."""
 _CALLS: Final = {"event": "provider_call", "level": "info", "logger": "notifications.calls"}
@@ -43,6 +45,8 @@ class Lines:
         self._dropped = 0
         self._is_writing = False
         self._changed = threading.Condition()
+        self._at_once = threading.Event()
+        """Set while `drain` waits."""
         self._writer: threading.Thread | None = None
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.drain, _DRAIN_SECONDS)
@@ -70,16 +74,20 @@ class Lines:
 
     def drain(self, seconds: float) -> bool:
         """Wait until all lines are written; returns False after a timeout of `seconds`."""
-        with self._changed:
-            return self._changed.wait_for(
-                lambda: not self._waiting and not self._is_writing, timeout=seconds
-            )
+        self._at_once.set()
+        try:
+            with self._changed:
+                return self._changed.wait_for(
+                    lambda: not self._waiting and not self._is_writing, timeout=seconds
+                )
+        finally:
+            self._at_once.clear()
 
     def _forget(self) -> None:
         self.__dict__.update(
             _waiting=deque(), _bytes=0, _dropped=0, _is_writing=False, _writer=None
         )
-        self._changed = threading.Condition()
+        self._changed, self._at_once = threading.Condition(), threading.Event()
 
     def _write(self) -> None:
         while True:
@@ -87,6 +95,8 @@ class Lines:
                 self._is_writing = False
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: bool(self._waiting))
+            self._at_once.wait(_TOGETHER_SECONDS)
+            with self._changed:
                 together = [*self._waiting, *self._drop_notice()]
                 self._waiting.clear()
                 self._bytes = 0

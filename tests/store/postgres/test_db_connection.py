@@ -14,7 +14,7 @@ from django.test import Client
 
 from notifications.core import clock, sweeps
 from notifications.core.models import Producer, SweepRun
-from notifications.core.store.postgres import db, db_errors, disk
+from notifications.core.store.postgres import db, db_errors, disk, thread_session
 from notifyproj.celery import _close_old_connection
 from notifyproj.devstack.demo.environment import until
 
@@ -64,7 +64,7 @@ def test_a_living_session_is_kept() -> None:
     before = _own_pid()
     with connection.cursor() as running:
         running.execute("DO $$ BEGIN RAISE NOTICE 'something to read'; END $$")
-    db.drop_broken()
+    thread_session.drop_broken()
     assert _own_pid() == before
 
 

@@ -12,7 +12,7 @@ from django.db.transaction import TransactionManagementError
 
 from notifications.core import clock
 from notifications.core.intake.group_commit import Finished, GroupCommit
-from notifications.core.store.postgres import db, slots
+from notifications.core.store.postgres import slots, thread_session
 from notifications.core.store.postgres.slots import FreeSlots, SlotLease
 
 SECONDS = 30
@@ -190,7 +190,7 @@ def test_an_error_while_a_slot_is_taken_gives_the_slot_back(
         raise OperationalError
 
     with monkeypatch.context() as failing:
-        failing.setattr(db, "drop_broken", fail)
+        failing.setattr(thread_session, "drop_broken", fail)
         with pytest.raises(OperationalError):
             pool.submit(lease.take).result(SECONDS)
     assert not lease.is_held

@@ -187,6 +187,15 @@ def verified(secret: str) -> KnownKey | None:
     return known if is_good else None
 
 
+def is_current(key: KnownKey) -> bool:
+    """Return True if a key that `verified` has returned may still be used. Makes no query."""
+    hit = _cache.get(key.prefix)
+    if hit is None or clock.monotonic() - hit[0] >= CACHED_FOR.total_seconds():
+        return False
+    is_same = hit[1] is key or hit[1] == key
+    return is_same and (key.expires_at is None or key.expires_at > clock.now())
+
+
 def is_known(secret: str) -> bool:
     """Return True if the prefix belonged to a key at the last lookup. Makes no query."""
     shape = _SHAPE.fullmatch(secret)

@@ -24,7 +24,7 @@ class _Texts(list[str]):
     """A list of texts as a parameter."""
 
 
-class _SmallIntegers(list[int | None]):
+class SmallIntegers(list[int | None]):
     """A list of `smallint` as a parameter."""
 
 
@@ -38,6 +38,10 @@ class _BigIntegers(list[int | None]):
 
 class _Times(list[datetime | None]):
     """A list of times with a timezone as a parameter."""
+
+
+class _Empty(list[object]):
+    """A list without values as a parameter; Postgres infers the type, as with psycopg's dumper."""
 
 
 class _IdsDumper(Dumper):
@@ -78,6 +82,11 @@ class _BigIntegersDumper(_SmallIntegersDumper):
     oid = postgres.types["int8"].array_oid
 
 
+class _EmptyDumper(Dumper):
+    def dump(self, _obj: object) -> bytes:
+        return b"{}"
+
+
 class _TimesDumper(Dumper):
     """Dumps a list of times, some of which can be None."""
 
@@ -102,7 +111,7 @@ def _integers(values: Sequence[int | None]) -> list[int | None]:
     known = [each for each in values if each is not None]
     smallest, largest = min(known), max(known)
     if smallest >= -(1 << 15) and largest < 1 << 15:
-        return _SmallIntegers(values)
+        return SmallIntegers(values)
     if smallest >= -(1 << 31) and largest < 1 << 31:
         return _Integers(values)
     return _BigIntegers(values)
@@ -116,21 +125,28 @@ _ARRAYS: Final[Mapping[type, Callable[[Any], list[Any]]]] = {
 }
 
 
+_NONE: Final = _Empty()
+
+
 def bound(parameters: Mapping[str, object]) -> dict[str, object]:
     """Mark lists, each with values of one type, for the dumpers below."""
     return {
-        name: _ARRAYS.get(type(value[0]), list)(value)
-        if isinstance(value, list) and value
-        else value
+        name: _marked(value) if isinstance(value, list) else value
         for name, value in parameters.items()
     }
 
 
-def register(cursor: psycopg.Cursor[Any]) -> None:
-    """Register the dumpers of this module on a cursor."""
-    cursor.adapters.register_dumper(_Ids, _IdsDumper)
-    cursor.adapters.register_dumper(_Texts, _TextsDumper)
-    cursor.adapters.register_dumper(_SmallIntegers, _SmallIntegersDumper)
-    cursor.adapters.register_dumper(_Integers, _IntegersDumper)
-    cursor.adapters.register_dumper(_BigIntegers, _BigIntegersDumper)
-    cursor.adapters.register_dumper(_Times, _TimesDumper)
+def _marked(values: list[Any]) -> list[Any]:
+    return _ARRAYS.get(type(values[0]), list)(values) if values else _NONE
+
+
+def register(session: psycopg.Connection[Any]) -> None:
+    """Register the dumpers of this module on a session, for each cursor of the session."""
+    adapters = session.adapters
+    adapters.register_dumper(_Empty, _EmptyDumper)
+    adapters.register_dumper(_Ids, _IdsDumper)
+    adapters.register_dumper(_Texts, _TextsDumper)
+    adapters.register_dumper(SmallIntegers, _SmallIntegersDumper)
+    adapters.register_dumper(_Integers, _IntegersDumper)
+    adapters.register_dumper(_BigIntegers, _BigIntegersDumper)
+    adapters.register_dumper(_Times, _TimesDumper)

@@ -14,6 +14,8 @@ from enum import IntEnum, StrEnum
 from typing import Any, Final
 from uuid import UUID
 
+from notifications.core.store.postgres.arrays import SmallIntegers
+
 NULL: Final = r"\N"
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 """Characters that would end a value or a row, or begin an escape."""
@@ -28,6 +30,10 @@ def text(value: str) -> str:
 def hexadecimal(value: bytes) -> str:
     """Encode bytes."""
     return r"\\x" + value.hex()
+
+
+def _integers(value: list[int]) -> str:
+    return "{" + ",".join(map(int.__repr__, value)) + "}"
 
 
 class _Formats(dict[type, Callable[[Any], str]]):
@@ -50,7 +56,8 @@ _FORMATS: Final = _Formats({
     type(None): lambda _value: NULL,
     UUID: lambda value: value.hex,
     bytes: hexadecimal,
-    list: lambda value: "{" + ",".join(map(int.__repr__, value)) + "}",
+    list: _integers,
+    SmallIntegers: _integers,
     dt.datetime: functools.lru_cache(maxsize=1024)(dt.datetime.isoformat),  # a batch has few
 })
 

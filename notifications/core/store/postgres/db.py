@@ -10,23 +10,26 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import itertools
-import select
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Generic, LiteralString, TypeAlias, TypeVar, cast
 
 import psycopg
-from django.db import IntegrityError, InternalError, OperationalError, connection, transaction
+from django.db import (
+    IntegrityError,
+    InternalError,
+    OperationalError,
+    connection,
+    transaction,
+)
 from psycopg import sql
-from psycopg.pq import ConnStatus, Format, TransactionStatus
-from psycopg.pq.abc import PGconn
+from psycopg.pq import ConnStatus, Format
 from psycopg.rows import RowFactory, dict_row, tuple_row
 
 from notifications.core import feature
-from notifications.core.store.postgres import arrays, copy_text
+from notifications.core.store.postgres import copy_text, thread_session
 from notifications.core.store.postgres.arrays import bound
 
 Answer = TypeVar("Answer")
@@ -62,32 +65,6 @@ def statement(name: str) -> LiteralString:
 def cursor() -> psycopg.Cursor[dict[str, Any]]:
     """Return a server-binding cursor on this thread's connection; rows are dicts."""
     return _cursor(dict_row)
-
-
-def drop_broken() -> None:
-    """Close this thread's connection if the server has closed it; the next statement reconnects.
-
-    Checks only the socket, without a round trip. A restart, a failover and a pooler close the
-    socket; TCP keepalives detect a vanished server. Does nothing inside a transaction.
-    """
-    link = connection.connection
-    if link is not None and not connection.in_atomic_block and _is_broken(link.pgconn):
-        connection.close()
-
-
-def _is_broken(link: PGconn) -> bool:
-    if link.status != ConnStatus.OK:
-        return True
-    if link.transaction_status != TransactionStatus.IDLE:
-        return False
-    watch = select.poll()
-    watch.register(link.socket, select.POLLIN)
-    while watch.poll(0):  # a notice, a server's last words, or the end
-        try:
-            link.consume_input()
-        except psycopg.OperationalError:
-            return True
-    return False
 
 
 def is_writable() -> bool:
@@ -153,12 +130,11 @@ def is_undone(error: Exception) -> bool:
     return refused and link is not None and link.pgconn.status == ConnStatus.OK
 
 
-def _cursor(factory: RowFactory[Answer]) -> psycopg.Cursor[Answer]:
-    drop_broken()
-    connection.ensure_connection()
-    fresh = psycopg.Cursor(connection.connection, row_factory=factory)
+def _cursor(
+    factory: RowFactory[Answer], session: psycopg.Connection[Any] | None = None
+) -> psycopg.Cursor[Answer]:
+    fresh = psycopg.Cursor(session or thread_session.current(), row_factory=factory)
     fresh.format = Format.BINARY
-    arrays.register(fresh)
     return fresh
 
 
@@ -217,9 +193,10 @@ def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
     """
     if len(queries) == 1:
         return [fetch_as(each.name, each.parameters, each.make) for each in queries]
-    with errors, ExitStack() as closing:
-        cursors = [closing.enter_context(_cursor(tuple_row)) for _ in queries]
-        with cursors[0].connection.pipeline():
+    with errors:
+        session = thread_session.current()
+        cursors = [_cursor(tuple_row, session) for _ in queries]
+        with session.pipeline():
             for running, each in zip(cursors, queries, strict=True):
                 running.execute(statement(each.name), bound(each.parameters))
             return [
@@ -264,7 +241,7 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
         return
     # SET LOCAL would also apply to later statements of the caller's transaction.
     is_patient = patience is not None and not connection.in_atomic_block
-    if sum(len(each.records) for each in filled) <= _FEW:
+    if sum(map(len, [each.records for each in filled])) <= _FEW:
         shape = tuple([(each.table, each.columns, len(each.records)) for each in filled])
         values = [value for each in filled for record in each.records for value in record]
         if patience is not None and is_patient:
@@ -303,9 +280,7 @@ def wait_for_locks(patience: dt.timedelta) -> None:
 
 def _raw_cursor() -> psycopg.RawCursor[Any]:
     """Return a cursor with Postgres's placeholders ($1), so that psycopg skips parsing."""
-    drop_broken()
-    connection.ensure_connection()
-    return psycopg.RawCursor(connection.connection)
+    return psycopg.RawCursor(thread_session.current())
 
 
 _Shape: TypeAlias = tuple[tuple[str, tuple[str, ...], int], ...]

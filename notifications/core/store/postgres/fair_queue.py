@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
@@ -45,9 +44,9 @@ def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
     if not asks:
         return []
     runs = [(ask, len(list(equal))) for ask, equal in itertools.groupby(asks)]
-    counts = Counter[Ask]()
+    counts: dict[Ask, int] = {}
     for ask, count in runs:
-        counts[ask] += count
+        counts[ask] = counts.get(ask, 0) + count
     arguments: list[str | int | float | bytes] = [_microseconds(now)]
     for ask, count in counts.items():
         arguments += ["", ask.producer_id, count]

@@ -67,7 +67,7 @@ def first_answers(keys: Collection[IdempotencyKey]) -> db.Query[IdempotencyRecor
     whose = {(each.producer_id, each.mode) for each in keys}
     parameters = {
         "producer_ids": sorted({producer_id for producer_id, _ in whose}),
-        "modes": sorted({mode for _, mode in whose}),
+        "modes": sorted({int(mode) for _, mode in whose}),
         "keys": sorted({each.name for each in keys}),
     }
     return db.Query("first_answers", parameters, _entry)

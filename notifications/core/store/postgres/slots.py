@@ -12,13 +12,14 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Final
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.transaction import TransactionManagementError
 
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import thread_session
 
 
 class FreeSlots:
@@ -111,10 +112,18 @@ class SlotLease:
         _thread.lease = self
         try:
             taken.close_if_unusable_or_obsolete()
-            db.drop_broken()
+            thread_session.drop_broken()
         except BaseException:
             self.give_back()
             raise
+
+    def __enter__(self) -> None:
+        """Wait for a free slot, before threads with new requests: the thread runs a whole group."""
+        self.take(returning=True)
+
+    def __exit__(self, *_error: object) -> None:
+        """Give the slot back."""
+        self.give_back()
 
     def give_back(self) -> None:
         """Give the slot back, if the thread holds a slot."""
@@ -134,6 +143,7 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+_NOTHING: Final = nullcontext()
 
 
 def offer(lease: SlotLease | None) -> None:
@@ -141,18 +151,10 @@ def offer(lease: SlotLease | None) -> None:
     _thread.offered = lease
 
 
-@contextmanager
-def taken() -> Iterator[None]:
+def taken() -> AbstractContextManager[object]:
     """Hold a slot of the offered lease during the block; without an offer nothing changes."""
     lease = _thread.offered
-    if lease is None or lease.is_held:
-        yield
-        return
-    lease.take()
-    try:
-        yield
-    finally:
-        lease.give_back()
+    return _NOTHING if lease is None or lease.is_held else lease
 
 
 def check_returnable() -> None:

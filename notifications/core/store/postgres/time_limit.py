@@ -19,7 +19,7 @@ from typing import Final
 from django.db import Error, InterfaceError, OperationalError, connection, transaction
 from psycopg.errors import LockNotAvailable, QueryCanceled
 
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import thread_session
 
 COMMIT_LIMIT: Final = dt.timedelta(seconds=2)
 
@@ -67,7 +67,7 @@ def of_session(*, seconds: float) -> Iterator[None]:
         OperationalError: the database is away.
         InterfaceError: the session was closed during the block.
     """
-    db.drop_broken()
+    thread_session.drop_broken()
     connection.ensure_connection()
     is_over = threading.Event()
     # A copy: the descriptor of a closed session may belong to another file a moment later.

@@ -27,7 +27,7 @@ from django.db.utils import DatabaseErrorWrapper
 from psycopg.abc import PQGen
 from psycopg.waiting import Ready, Wait
 
-from notifications.core.store.postgres import disk
+from notifications.core.store.postgres import arrays, disk
 from notifications.core.store.postgres.backend import hung_servers
 
 _WAITS_FOR_STANDBY: Final = "SyncRepWaitForLSN"
@@ -79,6 +79,7 @@ class Session(psycopg.Connection[Any]):
         cls, conninfo: str, hosts: hung_servers.Parameters, parameters: hung_servers.Parameters
     ) -> Self:
         session = super().connect(conninfo, **hosts)
+        arrays.register(session)
         session.parameters = parameters
         return session
 
