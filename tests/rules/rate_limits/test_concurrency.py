@@ -96,7 +96,7 @@ def test_it_shrinks_within_a_few_round_trips_when_capacity_is_lost(
     before = limit.value
     provider.servers = servers // loss
     provider.run(4 * seconds * before / provider.servers)  # four of the slow round trips
-    assert limit.value <= before / 2 + 1  # whole calls
+    assert limit.value <= before / 2 + 2  # whole calls, and a step up
     provider.run(20 * seconds * before / provider.servers)
     assert limit.value <= 4.5 * max(START, provider.servers)
     assert provider.run(10) >= 0.8 * provider.capacity
@@ -149,7 +149,7 @@ def test_a_provider_that_refuses_or_is_silent_gets_one_call_at_a_time(ending: En
     before = limit.value
     now += 10
     _round(limit, now, kinds={ending: 1}, seconds=0.2)
-    assert limit.value <= before / 2 + 1  # whole calls
+    assert limit.value <= before / 2 + 2  # whole calls, and a step up
     for _ in range(100):
         now += 1
         _round(limit, now, kinds={ending: 1}, seconds=0.2)
