@@ -68,9 +68,9 @@ def at_rest(name: str, components: Mapping[str, int], *, broker_url: str, second
 
 
 def measure_memory(stage: Stage) -> Figure:
-    """Memory of all processes and servers."""
+    """Memory of all processes and servers, with the demo's settings of PostgreSQL."""
     stage.run([])
-    with _together(stage) as processes:
+    with stage.postgres_of_the_demo(), _together(stage) as processes:
         _pause.wait(_STARTING_SECONDS)
         servers = {name: pid for name, pid in stage.components().items() if name not in _SINKS}
         parts = costs.memory({**servers, **processes})

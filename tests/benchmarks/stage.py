@@ -25,6 +25,7 @@ from notifications.core import clock
 from notifications.core.rules.lane import LANES
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.servers import postgres as postgres_server
 from notifyproj.devstack.supervisor.process import ROOT, Process
 from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports, Program
 from notifyproj.setting_names import PREFIX
@@ -41,7 +42,7 @@ TYPE: Final = "BENCH_ORDER"
 _CLEARING_TRIES: Final = 5
 _PARTITIONED: Final = ("notification", "delivery", "attempt", "event")
 
-_POSTGRES: Final = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
+_POSTGRES: Final = {"shared_buffers": "512MB", "max_wal_size": "4GB", "io_method": "worker"}
 """A small server's settings: no checkpoint may fall into one of two runs that are compared."""
 _SETTINGS: Final = {
     "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
@@ -224,6 +225,18 @@ class Stage:
     def database(self) -> psycopg.Connection[tuple[int, ...]]:
         """A connection of the caller's own, in autocommit; a context manager."""
         return psycopg.connect(self._stack.postgres.url, autocommit=True)
+
+    @contextmanager
+    def postgres_of_the_demo(self) -> Iterator[None]:
+        """Run PostgreSQL with the settings of `make demo` during the block."""
+        postgres = self._stack.postgres
+        usual, postgres.settings = postgres.settings, postgres_server.SETTINGS
+        postgres.restart()
+        try:
+            yield
+        finally:
+            postgres.settings = usual
+            postgres.restart()
 
     def clear(self) -> None:
         """Empty what grows with each notification: today's partitions, the keys, the lanes."""

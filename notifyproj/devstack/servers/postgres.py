@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import psycopg
 
@@ -23,12 +24,13 @@ from notifyproj.devstack.servers.server import Server
 
 _NAME = "notify"
 """Name of the role and of the database."""
-_SETTINGS = {
+SETTINGS: Final[Mapping[str, str]] = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",  # a socket's path may have 107 bytes; a deep checkout has more
     "timezone": "UTC",
     "shared_buffers": "64MB",  # a demo and its tests fit; a benchmark asks for more
     "max_connections": "200",  # the pools of all processes of a stack, and a reserve
+    "io_method": "sync",  # processes for input and output take 9 MiB, also while nothing happens
     "max_wal_size": "512MB",
     "jit": "off",  # compilation takes longer than the product's short statements
 }
@@ -51,7 +53,7 @@ class Postgres(Server):
         settings: Mapping[str, str],
     ) -> None:
         super().__init__(name, place=place, password=password)
-        self.settings = {**_SETTINGS, **settings}
+        self.settings: Mapping[str, str] = {**SETTINGS, **settings}
 
     @property
     def url(self) -> str:
