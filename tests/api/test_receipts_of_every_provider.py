@@ -238,10 +238,22 @@ def test_a_signed_callback_about_an_unknown_message_is_only_counted(provider: st
         assert _send(provider, _CALLS[provider](unknown)) == (200, {"receipts": 1, "matched": 0})
 
 
+def test_half_a_character_in_a_receipt_costs_no_receipt(make_delivery: MakeDelivery) -> None:
+    delivery_id = make_delivery(Status.SENT, provider="anymail", attempts=1)
+    call = _postmark(delivery_id)
+    body = b'{"MessageID": "m\\ud800\\u0000",' + call.body[1:]
+    assert _send("anymail", SignedCall(body=body, headers=call.headers)) == (
+        200,
+        {"receipts": 1, "matched": 1},
+    )
+
+
 @pytest.mark.parametrize("token", [_GATEWAY_SECRET, "a-guess"])
 def test_a_vendor_reports_by_get(make_delivery: MakeDelivery, token: str) -> None:
     delivery_id = make_delivery(Status.SENT, provider="messagebird", attempts=1)
     query = {"id": "e8", "reference": str(delivery_id), "status": "delivered", "token": token}
+    Client().head("/v1/receipts/messagebird", query)
+    assert _status(delivery_id) is Status.SENT  # a HEAD changes nothing
     answer = Client().get("/v1/receipts/messagebird", query)
     is_proven = token == _GATEWAY_SECRET
     assert answer.status_code == (200 if is_proven else 401)

@@ -26,6 +26,7 @@ import structlog
 from notifications.core.delivery import attached, withholding
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.evidence import entry_of
+from notifications.core.rules.storable_texts import storable
 from notifications.core.store.redis import sent_ledger
 from providers.contract import (
     Accepted,
@@ -153,18 +154,12 @@ def _storable(result: Result) -> Result:
         given = outcome.message_id
         if given.isascii() and given.isprintable():
             return result
-        return replace(result, outcome=replace(outcome, message_id=_text(given)))
-    code, detail = _text(outcome.code)[:_LONGEST_CODE], _text(outcome.detail)
+        return replace(result, outcome=replace(outcome, message_id=storable(given)))
+    code, detail = storable(outcome.code)[:_LONGEST_CODE], storable(outcome.detail)
     outcome = replace(outcome, code=code, detail=detail)
     if isinstance(outcome, Throttled | Unavailable) and outcome.retry_after is not None:
         outcome = replace(outcome, retry_after=min(outcome.retry_after, _LONGEST_WAIT))
     return replace(result, outcome=outcome)
-
-
-def _text(given: str) -> str:
-    """Return a text without NUL and without half of a surrogate pair."""
-    whole = given.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole.replace("\x00", "")
 
 
 def end(wave: Wave) -> None:

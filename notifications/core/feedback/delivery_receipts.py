@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -31,6 +32,7 @@ from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.redaction import address_hash, redact
 from notifications.core.rules.states import OPEN, Status
+from notifications.core.rules.storable_texts import storable
 from notifications.core.rules.suppression import Cause, address_fault
 from notifications.core.rules.times import stages
 from notifications.core.rules.transitions import BOUNCE, DELIVER, FAIL, READ
@@ -92,7 +94,19 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     A receipt changes only deliveries of the reporting provider. Concurrent callbacks share a
     transaction (see `receipt_groups`).
     """
-    return _group.run(_Callback(provider, receipts)) if receipts else 0
+    if not receipts:
+        return 0
+    return _group.run(_Callback(provider, [_storable(each) for each in receipts]))
+
+
+def _storable(receipt: Receipt) -> Receipt:
+    """Return the receipt with texts for Postgres: one broken text would fail the whole group."""
+    return replace(
+        receipt,
+        provider_message_id=storable(receipt.provider_message_id),
+        code=storable(receipt.code),
+        detail=storable(receipt.detail),
+    )
 
 
 def _record(callbacks: Sequence[_Callback]) -> list[int]:

@@ -16,7 +16,7 @@ Modules:
                   dead_letter_filter, redaction, masking, rollups, row_retention,
                   csv_lines, csv_reader, connect_lines, replica_lag
     brands        brand, colors
-    shared        described
+    shared        described, storable_texts
 
 Packages:
 
