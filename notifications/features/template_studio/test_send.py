@@ -1,4 +1,4 @@
-"""Test sends: the text of a draft template in test mode, or to the operator's own address.
+"""Test sends: the text of a draft template in test mode, or to the addresses of operators.
 
 `send` makes a notification in test mode. The message takes the complete path (accept, lane,
 provider, receipt) to the sandbox, and changes no live data.
@@ -30,7 +30,7 @@ from notifications.core.rules.problems import Problem
 from notifications.core.store.postgres import audit, contacts_by_address, suppressions
 from notifications.core.store.redis import state
 from providers import message_parts
-from providers.contract import Channel, Message
+from providers.contract import Channel, Message, Provider
 from providers.sandbox import Sandbox
 
 WHO: Final = "template-editor"
@@ -113,47 +113,72 @@ def _recipient(channel: Channel) -> None:
     )
 
 
-def send_to_operator(
-    user: User,
-    words: Rendered,
-    channel: Channel,
-    *,
-    template: str,
-    files: Sequence[Attachment] = (),
-) -> tuple[bool, str]:
-    """Send a rendered text; returns True if the provider accepted, and a sentence.
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A rendered text that is sent as a test, with the files of the version for e-mails."""
 
-        e-mail           the address of the operator's account
-        other channels   the primary contact of the recipient with this e-mail address
+    words: Rendered
+    channel: Channel
+    template: str
+    """The name of the version, for the audit log."""
+    files: Sequence[Attachment] = ()
 
-    An e-mail has the files of the version. No other address is possible, so the right to edit
-    templates is no right to write to people. The message says that it is a test. An operator sends
-    five at once, then one in a minute. A test makes no notification: the audit log has an entry,
-    and the provider's log the message.
+
+def send_to_operator(user: User, text: MarkedText) -> tuple[bool, str]:
+    """Send a text to the operator; returns True if the provider accepted, and a sentence.
+
+    An operator sends five at once, then one in a minute. A test makes no notification: the audit
+    log has an entry, and the provider's log the message.
 
     Raises:
-        CannotSend: no own address, suppressed, no provider, not on the allow-list, too many, or a
-            file was deleted.
+        CannotSend: as `prepare`, or too many tests.
     """
-    address, kind = own_address(user, channel)
-    if suppressions.of_address(channel, address).filter(undone_at=None).exists():
-        raise CannotSend("Your address is on the suppression list.")
+    provider, message = prepare(user, text)
+    take(f"test:{user.pk}")
+    return call(provider, message, text, by=user.get_username())
+
+
+def prepare(user: User, text: MarkedText) -> tuple[Provider, Message]:
+    """Return the message to the own address of an operator, and its provider.
+
+        e-mail           the address of the account
+        other channels   the primary contact of the recipient with this e-mail address
+
+    No other address is possible, so the right to edit templates is no right to write to people. The
+    message says that it is a test.
+
+    Raises:
+        CannotSend: no own address, suppressed, no provider, not on the allow-list, or a file was
+            deleted.
+    """
+    address, kind = own_address(user, text.channel)
+    if suppressions.of_address(text.channel, address).filter(undone_at=None).exists():
+        raise CannotSend("The address of the account is on the suppression list.")
+    words = text.words
     message = single_call.compose(
-        channel=channel,
+        channel=text.channel,
         address=address,
         kind=kind,
         title=MARK + words.title if words.title else "",
         body=words.body if words.title else MARK + words.body,
         html=words.html,
     )
-    if channel is Channel.EMAIL:
-        message = replace(message, attachments=_parts(files))
-    provider = single_call.adapter(_provider_of(channel, message), message)
-    _take(user)
-    by = user.get_username()
-    facts = {"channel": channel.label, "address": address, "template": template}
+    if text.channel is Channel.EMAIL:
+        message = replace(message, attachments=_parts(text.files))
+    return single_call.adapter(_provider_of(text.channel, message), message), message
+
+
+def call(provider: Provider, message: Message, text: MarkedText, *, by: str) -> tuple[bool, str]:
+    """Send a prepared test; returns True if the provider accepted, and a sentence."""
+    facts = {
+        "channel": text.channel.label,
+        "address": message.address,
+        "template": text.template,
+    }
     # Before the call, so that the log has the test even if the process dies during the call.
-    audit.record_about(by, "send_template_test", object_type="template", name=template, after=facts)
+    audit.record_about(
+        by, "send_template_test", object_type="template", name=text.template, after=facts
+    )
     return single_call.send(provider, message)
 
 
@@ -189,7 +214,7 @@ def own_address(user: User, channel: Channel) -> tuple[str, str]:
         CannotSend: the account has no e-mail address, or no single recipient has a contact.
     """
     if not user.email:
-        raise CannotSend("Your account has no e-mail address. An owner enters it under Users.")
+        raise CannotSend("The account has no e-mail address. An owner enters it under Users.")
     if channel is Channel.EMAIL:
         return user.email, ""
     mine = contacts_by_address.of_keys([addresses.search_key(Channel.EMAIL, user.email)])
@@ -201,23 +226,23 @@ def own_address(user: User, channel: Channel) -> tuple[str, str]:
     )
     if not found:
         raise CannotSend(
-            f"No recipient with your e-mail address has a {channel.label} contact."
-            " Register yourself as a recipient with both."
+            f"No recipient with the account's e-mail address has a {channel.label} contact."
+            " Register a recipient with both."
         )
     if len(found) > 1 and found[0].recipient_id != found[1].recipient_id:
-        raise CannotSend("Several recipients have your e-mail address.")
+        raise CannotSend("Several recipients have the account's e-mail address.")
     return found[0].address, found[0].kind
 
 
-def _take(user: User) -> None:
-    """Count a test.
+def take(counter: str) -> None:
+    """Count a test: five at once, then one in a minute.
 
     Raises:
         CannotSend: too many tests, or the state Redis is away.
     """
     try:
         arguments: list[str | int | float | bytes] = [_ONE_EVERY / _MICROSECOND, BURST, 1]
-        answers = cast("list[list[int]]", state.call("gcra", [f"test:{user.pk}"], arguments))
+        answers = cast("list[list[int]]", state.call("gcra", [counter], arguments))
     except (state.Away, RedisError):
         raise CannotSend("The state Redis is away, which counts the tests.") from None
     granted, _, _, wait_us = answers[0]

@@ -1,11 +1,12 @@
 """The template editor: the texts of a version in a locale, with previews.
 
-    show      the page
-    answer    requests of the page's script
-      render  previews while typing; stores nothing
-      save    the texts of a locale, into a draft
-      send    a text as typed, to the sandbox (`test_send`)
-      send_me a text as typed, to the operator (`test_send`)
+    show         the page
+    answer       requests of the page's script
+      render     previews while typing; stores nothing
+      save       the texts of a locale, into a draft
+      send       a text as typed, to the sandbox (`test_send`)
+      send_me    a text as typed, to the operator (`test_send`)
+      send_list  a text as typed, to each account of a list (`test_lists`)
 
 Callers check the permissions. Scripts and styles are static files, and rendered text is escaped or
 in a sandboxed frame, so the page works with a strict content security policy.
@@ -42,9 +43,10 @@ from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import rows, versions
-from notifications.features.template_studio import test_send
+from notifications.features.template_studio import test_lists, test_send
 from notifications.features.template_studio.admin import template_uses
 from notifications.features.template_studio.admin.editor_panel import EditorPanel
+from notifications.features.template_studio.test_send import MarkedText
 from providers.contract import Channel
 
 
@@ -80,6 +82,7 @@ def show(
             "variables": json.dumps(samples, indent=2, ensure_ascii=False),
             "objections": objections_of(version),
             "may_write": may_write(request),
+            "test_lists": test_lists.sizes(),
             "may_publish": request.user.has_perm("notifications.publish_template"),
             "is_draft": is_draft,
             "is_one_off": one_off.is_one_off(version.template_id),
@@ -107,15 +110,16 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
                 faults = _save(version, typed, by=request.user.get_username())
             shown = {"objections": objections_of(Template.objects.get(pk=version.pk))}
             return _json_response("\n".join(faults), "Saved.", shown=shown)
-        case "send" | "send_me":
+        case "send" | "send_me" | "send_list":
             label = request.POST.get("channel")
             words = next((each for each in typed if each.channel.label == label), None)
             if fault or words is None:
                 return _json_response(fault, "")
             words = _as_sent(versions.content_of(version).texts, words)
-            if asked == "send_me":
-                return _send_to_operator(request, version, words, variables)
-            return _send(words, variables)
+            if asked == "send":
+                return _send(words, variables)
+            to = request.POST.get(f"{label}-test-list", "") if asked == "send_list" else None
+            return _send_test(request, version, words, variables, to=to)
         case _:
             answer = {"frames": _frames(version, typed, variables), "fault": fault}
             return JsonResponse(answer | {"samples": previews.samples(typed, version.variables)})
@@ -194,21 +198,30 @@ def _send(words: TextSource, variables: Mapping[str, Any]) -> JsonResponse:
     return _json_response("", "Sent to the sandbox.", link=link, page=page)
 
 
-def _send_to_operator(
-    request: HttpRequest, version: Template, words: TextSource, variables: Mapping[str, Any]
+def _send_test(
+    request: HttpRequest,
+    version: Template,
+    words: TextSource,
+    variables: Mapping[str, Any],
+    *,
+    to: str | None,
 ) -> JsonResponse:
-    """Send a text as typed to the operator's own address, through the live route."""
+    """Send a text as typed through the live route: to the operator, or to a list of accounts."""
     shown = _preview(words, variables)
     if shown.rendered is None:
         return _json_response("\n".join(shown.problems), "")
     user = cast("User", request.user)  # `admin_view` admits signed-in operators only
+    text = MarkedText(
+        shown.rendered,
+        words.channel,
+        template=str(version),
+        files=attachments.of_template(version.attachments),
+    )
     try:
-        is_accepted, line = test_send.send_to_operator(
-            user,
-            shown.rendered,
-            words.channel,
-            template=str(version),
-            files=attachments.of_template(version.attachments),
+        is_accepted, line = (
+            test_send.send_to_operator(user, text)
+            if to is None
+            else test_lists.send(to, text, by=user)
         )
     except CannotSend as error:
         return _json_response(str(error), "")

@@ -7,7 +7,7 @@ import functools
 import json
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
 from notifications.core import conf
@@ -189,7 +189,18 @@ def test_a_test_to_an_operator_without_a_mailbox_says_so(door: Client) -> None:
     form = {"do": "send_me", "channel": "email", "locale": "en"}
     form |= {"email-title": "Hi", "email-body": "hello"}
     answer = json.loads(door.post(page(version, "editor"), form).content)
-    assert answer["fault"] == "Your account has no e-mail address. An owner enters it under Users."
+    assert answer["fault"] == "The account has no e-mail address. An owner enters it under Users."
+
+
+def test_a_test_goes_to_the_list_of_the_panel(door: Client) -> None:
+    group = Group.objects.create(name="test: team")
+    group.user_set.add(User.objects.create_user("carl"))
+    version = draft((Channel.EMAIL, "en", "hello"))
+    assert "team (1)" in door.get(page(version, "editor")).content.decode()
+    form = {"do": "send_list", "channel": "email", "locale": "en", "email-test-list": "team"}
+    form |= {"email-title": "Hi", "email-body": "hello"}
+    answer = json.loads(door.post(page(version, "editor"), form).content)
+    assert answer["fault"].startswith("Accepted for 0 of 1.\ncarl: The account has no")
 
 
 def test_a_new_template_opens_the_editor(door: Client) -> None:

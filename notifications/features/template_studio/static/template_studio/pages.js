@@ -60,7 +60,7 @@
 
   form.addEventListener("input", (event) => {
     if (event.target === variables) sessionStorage.setItem(form.dataset.key, variables.value);
-    else soil();
+    else if (!event.target.name.endsWith("-test-list")) soil();
     clearTimeout(timer);
     timer = setTimeout(render, QUIET_MS);
   });
