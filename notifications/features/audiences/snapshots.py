@@ -29,14 +29,14 @@ def begin(expression: Expression, *, mode: Mode, name: str, by: str) -> Recipien
     Raises:
         ExpressionError: a name in the expression does not exist.
     """
-    whole = resolve(expression, mode=mode).expression
-    first, last = members.bounds(whole, mode=mode)
+    resolved = resolve(expression, mode=mode)
+    first, last = members.bounds(resolved.stored, mode=mode)
     return uploads.begin(
         mode=mode,
         kind=ListKind.SNAPSHOT,
         name=name,
         by=by,
-        expression=canonical.to_json(whole),
+        expression=canonical.to_json(resolved.stored),
         cursor=max(0, first - 1),
         until=last,
     )

@@ -158,7 +158,7 @@ def resolved(audience: object, *, mode: Mode) -> dict[str, Any]:
     Raises:
         ExpressionError: the expression is wrong, or a name does not exist.
     """
-    return canonical.to_json(resolve.resolve(parse.parse(audience), mode=mode).expression)
+    return canonical.to_json(resolve.resolve(parse.parse(audience), mode=mode).stored)
 
 
 def type_rule(caller: Caller, request: BulkJobRequest) -> TypeRule:

@@ -40,6 +40,17 @@ def test_a_late_process_ends_no_snapshot_that_another_process_fills(
     assert (snapshot.state, snapshot.members) == (ListState.READY, 5)
 
 
+def test_a_snapshot_keeps_conditions_about_received_messages_as_written() -> None:
+    Recipient.objects.create(user_id="u_0")
+    written = {"not": {"received": {"type": "PROMO", "within_days": 7}}}
+    snapshot = snapshots.begin(parse(written), mode=Mode.LIVE, name="", by="test")
+    assert snapshot.expression == written
+    while not snapshots.advance(snapshot):
+        pass
+    snapshot.refresh_from_db()
+    assert (snapshot.state, snapshot.members) == (ListState.READY, 1)
+
+
 def test_a_subscription_to_a_topic_that_was_removed_meanwhile_leaves_no_row() -> None:
     Recipient.objects.create(user_id="u_0")
     topic = topics.ensure(mode=Mode.LIVE, name="news", by="test")

@@ -20,9 +20,12 @@ from notifications.features.audiences.rules.nodes import Expression
 
 @dataclass(frozen=True, slots=True)
 class ResolvedExpression:
-    """An expression of `merge_searches` without saved audiences, and the rows of its names."""
+    """An expression without saved audiences, and the rows of its names."""
 
+    stored: Expression
+    """As written, for `canonical.to_json`."""
     expression: Expression
+    """An equal expression of `merge_searches`, for the statements."""
     topics: Mapping[str, int]
     """Name -> id."""
     list_sizes: Mapping[int, int]
@@ -46,7 +49,7 @@ def resolve(expression: Expression, *, mode: Mode) -> ResolvedExpression:
             f"is too large with its saved audiences: at most {nodes.MAX_NODES} conditions in"
             f" {nodes.MAX_DEPTH} levels"
         )
-    whole = nodes.merge_searches(whole)
+    stored, whole = whole, nodes.merge_searches(whole)
     if nodes.count_searches(whole) > nodes.MAX_SEARCHES:
         raise Place().error(
             f"needs {nodes.count_searches(whole)} searches of the notifications, at most"
@@ -64,7 +67,7 @@ def resolve(expression: Expression, *, mode: Mode) -> ResolvedExpression:
                 _refuse(expression, part, f"unknown {kind} {list_id}, or not ready, or deleted")
             case _:
                 pass
-    return ResolvedExpression(whole, topics, lists)
+    return ResolvedExpression(stored, whole, topics, lists)
 
 
 def _inline(expression: Expression, place: Place, mode: Mode, chain: tuple[str, ...]) -> Expression:

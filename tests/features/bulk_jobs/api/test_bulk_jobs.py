@@ -89,6 +89,14 @@ def test_an_idempotency_key_makes_one_job(caller: Caller) -> None:
     assert other.status_code == 422
 
 
+def test_a_job_keeps_conditions_about_received_messages_as_written(caller: Caller) -> None:
+    one, two = ({"received": {"type": name, "within_days": 7}} for name in ("A", "B"))
+    audience = {"and": [{"or": [one, two]}, {"not": one}, {"not": two}]}
+    answer = caller.post("/v1/bulk-jobs", {**JOB, "audience": audience})
+    assert answer.status_code == 202, answer.content
+    assert BulkJob.objects.get().audience == audience
+
+
 def test_the_audit_log_names_the_job_and_not_the_audience(caller: Caller) -> None:
     caller.post("/v1/bulk-jobs", {**JOB, "audience": {"user_ids": ["u_secret"]}})
     entry = AuditEntry.objects.get(operation="create_bulk_job")
