@@ -54,7 +54,19 @@ _TEAMS_SERVICE: Final = ChatService(
 )
 
 _NTFY_ANSWER: Final = answers.read_paths(code=("code",), message_id=("id",))
-_LARK_ANSWER: Final = answers.read_number("code", "StatusCode")  # the second of older servers
+
+
+def _lark(plugin: str, host: str) -> ChatService:
+    """Return Lark or Feishu, which differ in the host."""
+    return ChatService(
+        plugin,
+        rf"https://{host}/open-apis/bot/v2/hook/",
+        codes.FEISHU,
+        answers.read_number("code", "StatusCode"),  # the second of older servers
+        finish=markup.lines_at("content", "text", clean=markup.without_tags_of_lark),
+        counted=markup.whole_payload,
+    )
+
 
 SERVICES: Final[Mapping[str, ChatService]] = {
     "slack": ChatService(
@@ -139,22 +151,8 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         finish=markup.lines_at("message", clean=markup.plain),
         counted=markup.text_at("message"),
     ),
-    "lark": ChatService(
-        "lark.NotifyLark",
-        r"https://open\.larksuite\.com/open-apis/bot/v2/hook/",
-        codes.FEISHU,
-        _LARK_ANSWER,
-        finish=markup.lines_at("content", "text", clean=markup.without_tags_of_lark),
-        counted=markup.whole_payload,
-    ),
-    "feishu": ChatService(
-        "feishu.NotifyFeishu",
-        r"https://open\.feishu\.cn/open-apis/bot/v2/hook/",
-        codes.FEISHU,
-        _LARK_ANSWER,
-        finish=markup.lines_at("content", "text", clean=markup.without_tags_of_lark),
-        counted=markup.whole_payload,
-    ),
+    "lark": _lark("lark.NotifyLark", r"open\.larksuite\.com"),
+    "feishu": _lark("feishu.NotifyFeishu", r"open\.feishu\.cn"),
     "dingtalk": ChatService(
         "dingtalk.NotifyDingTalk",
         # Apprise escapes a signature twice, so a robot's secret is no part of an address

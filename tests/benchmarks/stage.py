@@ -117,7 +117,7 @@ class Stage:
 
     @property
     def broker_url(self) -> str:
-        """The broker that the product and its baseline share."""
+        """URL of the broker of product and baseline."""
         return self._stack.broker.url
 
     @property

@@ -176,7 +176,7 @@ def test_late_bounces_are_compared_with_the_messages_of_their_time(
 def test_late_bounces_of_little_traffic_are_compared_with_the_messages_of_their_hours(
     sent: Callable[[int], list[UUID]], bounce: Bounce
 ) -> None:
-    """One message a minute: each bounced message has a minute of its own."""
+    """A provider sends one message a minute, so no two bounced messages share a minute."""
     rollups.count_next(limit=1)
     rows = sent(3 * REFUSAL_SAMPLE)
     for number, each in enumerate(rows):

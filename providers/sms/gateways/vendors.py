@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass
@@ -97,25 +98,26 @@ def vendor_of(name: str, described: Description) -> Vendor[Any]:
     """Return the vendor of a description."""
 
     def build(config: DataclassInstance, /, *, transport: Transport) -> Gateway:
-        settings = {key: str(getattr(config, _field(key))) for key in described.settings}
-        shared = {key: getattr(config, key) for key in ("url", "per_second", "codes")}
+        values = dataclasses.asdict(config)
+        settings = {key: values[_field(key)] for key in described.settings}
+        shared = {key: values[key] for key in ("url", "per_second", "codes")}
         account = GatewayAccount(settings=settings, **shared)
-        receipts = _receipts(name, described, config, account)
+        receipts = _receipts(name, described, values, account)
         return Gateway(name, described, account, receipts=receipts, transport=transport)
 
     return Vendor(name, _config(name, described), build)
 
 
 def _receipts(
-    name: str, described: Description, config: DataclassInstance, account: GatewayAccount
+    name: str, described: Description, values: Mapping[str, str], account: GatewayAccount
 ) -> GatewayReceipts | None:
     if described.receipts is None:
         return None
     signature = described.receipts.signature
     return GatewayReceipts(
         described.receipts,
-        address=f"{getattr(config, 'public_url')}/v1/receipts/{name}",  # noqa: B009 - a made class
-        secret=getattr(config, "callback_secret", ""),
+        address=f"{values['public_url']}/v1/receipts/{name}",
+        secret=values.get("callback_secret", ""),
         signing_key=account.settings[signature.key] if signature else "",
         codes=account.codes,
     )
@@ -147,7 +149,7 @@ def _config(name: str, described: Description) -> type[DataclassInstance]:
     return make_dataclass(f"Config_{name}", made, frozen=True, slots=True, kw_only=True)
 
 
-def _setting(described: Setting, *, is_in_headers: bool) -> Any:  # noqa: ANN401 - as field
+def _setting(described: Setting, *, is_in_headers: bool) -> Any:  # noqa: ANN401 - `field` claims the type of the value
     metadata = parse_with(_of_header if is_in_headers else str, said=described.help)
     if described.default is None:
         return field(repr=not described.secret, metadata=metadata)
@@ -165,7 +167,7 @@ def _of_header(text: str) -> str:
     return text
 
 
-def _with_default(url: str, *, metadata: Mapping[str, object]) -> Any:  # noqa: ANN401 - as field
+def _with_default(url: str, *, metadata: Mapping[str, object]) -> Any:  # noqa: ANN401 - `field` claims the type of the value
     return field(default=url, metadata=metadata) if url else field(metadata=metadata)
 
 

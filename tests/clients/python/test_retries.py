@@ -66,7 +66,7 @@ def sent(client: Any, reference: str) -> Any:  # noqa: ANN401 - either client
 
 
 class _Silent(asyncio.Protocol):
-    """A server that says nothing after the handshake."""
+    """A silent server: after the handshake it sends no byte."""
 
 
 LOSSES: Final = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -28,13 +27,11 @@ from providers.transport import Transport
 from providers.verdicts import Verdict
 from tests.providers.answering import CONTRACT, AnsweringFake, shape
 from tests.providers.chat.services_fake import (
-    ACCEPTED,
     CASES,
     TOKEN,
     Case,
     fields,
     refusal,
-    telegram_fake,
 )
 from tests.providers.messages import message
 from tests.providers.trying import PATIENCE, complaint, outcomes
@@ -51,13 +48,6 @@ BY_STATUS = (
     (429, Verdict.THROTTLED),
     (500, Verdict.UNAVAILABLE),
 )
-
-
-@pytest.fixture
-def server() -> Iterator[AnsweringFake]:
-    with closing(telegram_fake()) as it:
-        it.answer = ACCEPTED
-        yield it
 
 
 def adapter(server: AnsweringFake, transport: Transport, **settings: str) -> Provider:

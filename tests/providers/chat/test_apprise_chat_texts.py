@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - each test asks for the imported fixture `server` by name
 """Texts, titles and names in the requests to chat services."""
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.answering import AnsweringFake
 from tests.providers.chat.services_fake import CASES, MATTERMOST_HOOK, fields
-from tests.providers.chat.test_apprise_chat import adapter, chat, server  # noqa: F401 - the fixture
+from tests.providers.chat.test_apprise_chat import adapter, chat
 from tests.providers.trying import outcomes
 
 IN_BYTES = ("webex", "wecom", "threema", "ntfy", "gotify")

@@ -1,4 +1,4 @@
-"""A socket that is wanted is waited for, whatever had its number before."""
+"""The loop waits for each wanted socket, also for one with the number of a closed socket."""
 
 from __future__ import annotations
 

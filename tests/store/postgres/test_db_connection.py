@@ -38,7 +38,7 @@ def _own_pid() -> int:
 
 
 def _end_session(pid: int) -> None:
-    """End it from another session, as a restart does; returns when it has ended."""
+    """End a session of PostgreSQL from another session, as a restart does, and wait for the end."""
     other = connection.copy()
     try:
         with other.cursor() as running:

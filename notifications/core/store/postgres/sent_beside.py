@@ -52,10 +52,10 @@ def older_than(age: dt.timedelta, deliveries: Collection[UUID], *, provider: str
         "busy": BUSY,
     }
     return [
-        SentSpan(_name_of(row["begin"], row["is_busy"]), tuple(row["ids"]), row["sent"])
+        SentSpan(_name_of(row["begin"], is_minute=row["is_busy"]), tuple(row["ids"]), row["sent"])
         for row in db.rows("sent_beside", parameters)
     ]
 
 
-def _name_of(begin: dt.datetime, is_minute: bool) -> str:  # noqa: FBT001 - a column
+def _name_of(begin: dt.datetime, *, is_minute: bool) -> str:
     return f"{int(begin.timestamp()) // 60}{'m' if is_minute else 'h'}"

@@ -147,7 +147,7 @@ _NOTHING: Final = nullcontext()
 
 
 def offer(lease: SlotLease | None) -> None:
-    """Let this thread take a slot of the lease when it needs one (`taken`); None: no longer."""
+    """Let `taken` of this thread take a slot by the lease; None ends the offer."""
     _thread.offered = lease
 
 

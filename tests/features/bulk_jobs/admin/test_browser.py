@@ -24,7 +24,6 @@ from tests.admin.chromium import (
 )
 from tests.browser_wait import wait_until
 from tests.features.bulk_jobs.admin.test_bulk_jobs import job  # noqa: F401 - the fixture
-from tests.features.bulk_jobs.admin.test_composer import draft  # noqa: F401 - the fixture
 
 pytestmark = [
     pytest.mark.skipif(

@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - each test asks for the imported fixture `draft` by name
 """A sender chooses producer, audience and start, and confirms each live bulk job."""
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from notifications.features.audiences.rules.nodes import Expression
 from notifications.features.bulk_jobs import create
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
 from tests.admin import confirming
-from tests.features.bulk_jobs.admin.test_composer import ADD, check, confirmed, draft  # noqa: F401 - the fixture
+from tests.features.bulk_jobs.admin.test_composer import ADD, check, confirmed
 
 CHOICES = {
     "producer": "Choose the producer.",

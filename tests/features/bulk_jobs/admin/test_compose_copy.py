@@ -13,7 +13,6 @@ from notifications.features.bulk_jobs import create
 from notifications.features.bulk_jobs.admin import compose_draft
 from notifications.features.bulk_jobs.admin.compose_form import ComposeForm
 from notifications.features.bulk_jobs.rules.request import MAX_VARIANTS, BulkJobRequest
-from tests.features.bulk_jobs.admin.test_composer import draft  # noqa: F401 - the fixture
 
 BODY: dict[str, Any] = {
     "name": "Winter sale",
@@ -41,7 +40,7 @@ BODY: dict[str, Any] = {
 }
 
 
-def copy_of(draft: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:  # noqa: F811 - the value of the fixture
+def copy_of(draft: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     request = BulkJobRequest.model_validate(body)
     caller = Caller(
         producer_id=draft["producer"],
@@ -65,14 +64,14 @@ def copy_of(draft: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:  # n
     "pace", [{}, {"rate_per_second": None, "spread_seconds": 36_001}], ids=["rate", "spread"]
 )
 def test_a_copy_has_each_value_of_the_job(
-    draft: dict[str, Any],  # noqa: F811 - the fixture
+    draft: dict[str, Any],
     pace: dict[str, Any],
 ) -> None:
     body = {name: value for name, value in {**BODY, **pace}.items() if value is not None}
     assert copy_of(draft, body) == body
 
 
-def test_a_copy_of_a_plain_job_is_plain(draft: dict[str, Any]) -> None:  # noqa: F811 - the fixture
+def test_a_copy_of_a_plain_job_is_plain(draft: dict[str, Any]) -> None:
     plain = ("name", "audience", "type", "priority", "template_id", "variables")
     body = {name: BODY[name] for name in plain}
     assert copy_of(draft, body) == {

@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - each test asks for the imported fixture `draft` by name
 """The text of a job is written in the composer, and kept as a template of the job."""
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from notifications.core.rules.templates import one_off
 from notifications.core.store.templates import import_export, template_cache
 from notifications.features.bulk_jobs import progress
 from providers.contract import Channel
-from tests.features.bulk_jobs.admin.test_composer import ADD, check, confirmed, draft  # noqa: F401 - the fixture
+from tests.features.bulk_jobs.admin.test_composer import ADD, check, confirmed
 from tests.features.bulk_jobs.conftest import expand_all
 
 TEXT = {

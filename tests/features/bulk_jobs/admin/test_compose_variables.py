@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - each test asks for the imported fixture `draft` by name
 """The composer offers a box for each variable that the chosen texts use."""
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from notifications.core.rules.templates import contents
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.templates import versions
 from providers.contract import Channel
-from tests.features.bulk_jobs.admin.test_composer import ADD, check, draft  # noqa: F401 - the fixture
+from tests.features.bulk_jobs.admin.test_composer import ADD, check
 
 NAME = {"name": "name", "type": "string", "required": True, "example": "Name"}
 
