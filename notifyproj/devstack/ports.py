@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import zlib
 from typing import Final
 
@@ -12,12 +13,19 @@ _FIRST, _COUNT, _TRIES = 20_000, 12_000, 100
 of a restarting server."""
 
 
+_reserved: Final[dict[int, str]] = {}
+"""The seeds of the ports that this process has reserved, by port."""
+
+
 class PortsTaken(OSError):
     """A hundred ports in a row are taken by other processes of this machine."""
 
 
 def free_port(seed: str) -> int:
-    """Return a free port, which is the same for the same seed as long as the port is free.
+    """Reserve a free port, which is the same for the same seed as long as the port is free.
+
+    The reservation ends with this process. Until then no call for another seed, here or in another
+    process of this machine, returns the port: two servers that start at the same time have two.
 
     Raises:
         PortsTaken: the hundred ports that begin at the seed's port are taken.
@@ -25,7 +33,7 @@ def free_port(seed: str) -> int:
     offset = zlib.crc32(seed.encode())
     for step in range(_TRIES):
         port = _FIRST + (offset + step) % _COUNT
-        if is_free(port):
+        if is_free(port) and _reserve(port, seed=seed):
             return port
     raise PortsTaken(f"no free port on {LOOPBACK} between {_FIRST} and {_FIRST + _COUNT}")
 
@@ -39,4 +47,22 @@ def is_free(port: int) -> bool:
             probe.bind((LOOPBACK, port))
         except OSError:
             return False
+    return True
+
+
+def _reserve(port: int, *, seed: str) -> bool:
+    """Reserve the port by a Unix socket with its number, which the kernel removes at the end.
+
+    Names outside of the file system are Linux's: elsewhere the port is reserved in this process.
+    """
+    if port in _reserved:
+        return _reserved[port] == seed
+    if sys.platform == "linux":
+        with socket.socket(socket.AF_UNIX) as holder:
+            try:
+                holder.bind(f"\0notify-port-{port}")
+            except OSError:
+                return False
+            holder.detach()
+    _reserved[port] = seed
     return True

@@ -153,6 +153,32 @@ def test_a_port_that_somebody_else_listens_on_is_passed_over() -> None:
         assert free_port("a seed") == first + 1
 
 
+def test_a_port_that_somebody_else_has_reserved_is_passed_over() -> None:
+    code = (
+        "import sys; from notifyproj.devstack.ports import free_port\n"
+        "print(free_port('a seed of two'), flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        reserved = int(other.stdout.readline())
+        assert is_free(reserved)
+        ours = free_port("a seed of two")
+        other.communicate("")
+    assert ours == reserved + 1
+    assert free_port("a seed of two") == reserved  # the reservation has ended with the process
+
+
+def test_two_seeds_of_one_process_have_two_ports() -> None:
+    # The second seed's port by itself is that of the first.
+    assert free_port("19") != free_port("92")
+
+
 def test_what_the_environment_names_is_used_and_nothing_is_started(tmp_path: Path) -> None:
     given = {
         "DATABASE_URL": "postgresql://db/x",
