@@ -56,6 +56,9 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 _OF_CORE: Final = {"sweep_archive", "sweep_lane_lag"}
 """Sweeps of the core that a sweep of a feature replaces: the core drops days and samples lags."""
 FEATURES: Final = [each.label for each in feature.all_features()]
+_THIRD = os.environ.get("TEST_FEATURES_THIRD")
+_FIRST, _STEP = (int(_THIRD), 3) if _THIRD else (0, 1)
+"""`.ci/run` tries a third of the features, another one on each of three days."""
 
 
 def _removed_with(name: str) -> list[feature.Feature]:
@@ -202,7 +205,7 @@ def _inbox_pages(*, has_inbox: bool) -> dict[str, int]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("leaving")
-@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize("name", FEATURES[_FIRST::_STEP])
 def test_the_service_runs_without_the_feature_and_makes_its_tables(
     name: str, empty_database: str, sandbox: str
 ) -> None:
