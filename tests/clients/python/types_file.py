@@ -22,6 +22,9 @@ import django
 FOLDER: Final = Path(__file__).parents[3] / "clients/python/src/notify_client/types"
 _RUFF: Final = Path(sys.prefix) / "bin" / "ruff"
 _SHARED: Final = "shared"
+_PAGE: Final = "PageQuery"
+"""The query of each operation that has no other parameters than those of a page."""
+_OF_A_PAGE: Final = {"cursor": "integer", "limit": "integer"}
 _WIDTH: Final = 90
 ALIASES: Final = {
     "push": "Channel",
@@ -77,10 +80,14 @@ class Writer:
                 written[module].append(self._class(name))
                 names[module].append(_spelled(name))
         for operation in self._operations:
-            if query := self._query(operation):
-                module = self._module(set(operation["tags"]), _query_name(operation))
+            query, name = self._query(operation), _query_name(operation)
+            if query and name != _PAGE:
+                module = self._module(set(operation["tags"]), name)
                 written[module].append(query)
-                names[module].append(_query_name(operation))
+                names[module].append(name)
+            elif query and _PAGE not in names[_SHARED]:
+                written[_SHARED].append(query)
+                names[_SHARED].append(_PAGE)
         words = sorted(self._enumerations.items())
         written[_SHARED][:0] = [
             f"{name} = Literal[{', '.join(map(repr, each))}]" for name, each in words
@@ -151,8 +158,10 @@ class Writer:
         found = [each for each in operation.get("parameters", []) if each["in"] == "query"]
         if not found or any(keyword.iskeyword(each["name"]) for each in found):
             return ""
-        lines = [f"class {_query_name(operation)}(TypedDict, total=False):"]
-        lines.append(f'    """Parameters of `{operation["operationId"]}`."""\n')
+        name = _query_name(operation)
+        lines = [f"class {name}(TypedDict, total=False):"]
+        said = "a page of a list" if name == _PAGE else f"`{operation['operationId']}`"
+        lines.append(f'    """Parameters of {said}."""\n')
         for each in found:
             lines.append(f"    {each['name']}: {self._type(each['schema'], asked=True)}")
             lines += _said(each["schema"].get("description", each.get("description", "")))
@@ -223,6 +232,9 @@ def _spelled(name: str) -> str:
 
 
 def _query_name(operation: Schema) -> str:
+    found = [each for each in operation.get("parameters", []) if each["in"] == "query"]
+    if {each["name"]: each["schema"].get("type") for each in found} == _OF_A_PAGE:
+        return _PAGE
     words: str = operation["operationId"]
     return words.title().replace("_", "") + "Query"
 

@@ -13,12 +13,7 @@ from notify_client.types import (
     AudienceAnswer,
     AudienceRequest,
     EstimateAnswer,
-    ListAttributesQuery,
-    ListAudienceSnapshotsQuery,
-    ListAudiencesQuery,
-    ListAudienceUploadsQuery,
-    ListSubscribersQuery,
-    ListTopicsQuery,
+    PageQuery,
     SnapshotAnswer,
     SnapshotRequest,
     SubscriberLine,
@@ -36,7 +31,7 @@ class AsyncAttributes:
         """See `AsyncClient.attributes`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListAttributesQuery]) -> AsyncPages[AttributeAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[AttributeAnswer]:
         """List definitions, newest first."""
         return AsyncPages(self._engine, _call.path("attributes"), {**query})
 
@@ -57,7 +52,7 @@ class AsyncTopics:
         """See `AsyncClient.topics`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListTopicsQuery]) -> AsyncPages[TopicAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[TopicAnswer]:
         """List topics, newest first."""
         return AsyncPages(self._engine, _call.path("topics"), {**query})
 
@@ -69,9 +64,7 @@ class AsyncTopics:
         """Delete a topic with its subscriptions."""
         await self._engine.nothing(_call.write("DELETE", _call.path("topics", topic)))
 
-    def subscribers(
-        self, topic: str, **query: Unpack[ListSubscribersQuery]
-    ) -> AsyncPages[SubscriberLine]:
+    def subscribers(self, topic: str, **query: Unpack[PageQuery]) -> AsyncPages[SubscriberLine]:
         """List the subscribers of a topic."""
         return AsyncPages(self._engine, _call.path("topics", topic, "subscribers"), {**query})
 
@@ -108,7 +101,7 @@ class AsyncAudiences:
         """See `AsyncClient.audiences`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListAudiencesQuery]) -> AsyncPages[AudienceAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[AudienceAnswer]:
         """List saved audiences, newest first."""
         return AsyncPages(self._engine, _call.path("audiences"), {**query})
 
@@ -137,7 +130,7 @@ class AsyncAudiences:
         target = _call.path("audiences", "estimate")
         return await self._engine.value(_call.post(target, {"audience": audience}), has="count")
 
-    def uploads(self, **query: Unpack[ListAudienceUploadsQuery]) -> AsyncPages[UploadAnswer]:
+    def uploads(self, **query: Unpack[PageQuery]) -> AsyncPages[UploadAnswer]:
         """List uploads, newest first."""
         return AsyncPages(self._engine, _call.path("audience-uploads"), {**query})
 
@@ -169,7 +162,7 @@ class AsyncAudiences:
         target = _call.path("audience-uploads", upload_id)
         await self._engine.nothing(_call.write("DELETE", target))
 
-    def snapshots(self, **query: Unpack[ListAudienceSnapshotsQuery]) -> AsyncPages[SnapshotAnswer]:
+    def snapshots(self, **query: Unpack[PageQuery]) -> AsyncPages[SnapshotAnswer]:
         """List snapshots, newest first."""
         return AsyncPages(self._engine, _call.path("audience-snapshots"), {**query})
 

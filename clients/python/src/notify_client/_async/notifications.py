@@ -15,7 +15,6 @@ from notify_client.types import (
     CancelJobAnswer,
     CancelRequest,
     ListNotificationsQuery,
-    ListSchedulesQuery,
     ListStatusChangesQuery,
     NotificationAccepted,
     NotificationCancelled,
@@ -23,6 +22,7 @@ from notify_client.types import (
     NotificationLine,
     NotificationRequest,
     NotificationWithdrawn,
+    PageQuery,
     RescheduleRequest,
     ScheduleAnswer,
     ScheduleChange,
@@ -149,7 +149,7 @@ class AsyncSchedules:
         call = _call.post(_call.path("schedules"), schedule, idempotency_key=idempotency_key)
         return await self._engine.value(call, has="id")
 
-    def list(self, **query: Unpack[ListSchedulesQuery]) -> AsyncPages[ScheduleAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[ScheduleAnswer]:
         """List schedules of the key's producer."""
         return AsyncPages(self._engine, _call.path("schedules"), {**query})
 

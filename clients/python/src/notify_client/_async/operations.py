@@ -13,11 +13,9 @@ from notify_client.types import (
     CancelJobAnswer,
     DeadLetterAnswer,
     ListAlertsQuery,
-    ListBudgetsQuery,
-    ListCancelJobsQuery,
     ListDeadLettersQuery,
-    ListReplayJobsQuery,
     ListSwitchesQuery,
+    PageQuery,
     ReplayJobAnswer,
     ReplayRequest,
     SwitchAnswer,
@@ -57,7 +55,7 @@ class AsyncDeadLetters:
         call = _call.post(target, replay, idempotency_key=idempotency_key)
         return await self._engine.value(call, has="id")
 
-    def replay_jobs(self, **query: Unpack[ListReplayJobsQuery]) -> AsyncPages[ReplayJobAnswer]:
+    def replay_jobs(self, **query: Unpack[PageQuery]) -> AsyncPages[ReplayJobAnswer]:
         """List replay jobs, newest first."""
         return AsyncPages(self._engine, _call.path("replay-jobs"), {**query})
 
@@ -105,7 +103,7 @@ class AsyncCancelJobs:
         """See `AsyncClient.cancel_jobs`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListCancelJobsQuery]) -> AsyncPages[CancelJobAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[CancelJobAnswer]:
         """List cancel jobs, newest first."""
         return AsyncPages(self._engine, _call.path("cancel-jobs"), {**query})
 
@@ -128,7 +126,7 @@ class AsyncBudgets:
         """See `AsyncClient.budgets`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListBudgetsQuery]) -> AsyncPages[BudgetAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[BudgetAnswer]:
         """List budgets with the forecast of the month, newest first."""
         return AsyncPages(self._engine, _call.path("budgets"), {**query})
 

@@ -14,9 +14,9 @@ from notify_client.types import (
     ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
-    ListRecipientChangesQuery,
     ListRecipientsQuery,
     ListSuppressionsQuery,
+    PageQuery,
     PreferencesAnswer,
     PreferencesReplacement,
     PreferencesRequest,
@@ -115,9 +115,7 @@ class AsyncRecipients:
         """Return the progress of an erasure job."""
         return await self._engine.value(_call.get(_call.path("erasure-jobs", job_id)), has="id")
 
-    def changes(
-        self, user_id: str, **query: Unpack[ListRecipientChangesQuery]
-    ) -> AsyncPages[ChangeLine]:
+    def changes(self, user_id: str, **query: Unpack[PageQuery]) -> AsyncPages[ChangeLine]:
         """List changes of a recipient with the authors, newest first."""
         return AsyncPages(self._engine, _call.path("recipients", user_id, "changes"), {**query})
 

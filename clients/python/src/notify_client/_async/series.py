@@ -15,7 +15,7 @@ from notify_client.types import (
     EnrolmentResults,
     EventResults,
     ListEnrolmentsQuery,
-    ListSeriesQuery,
+    PageQuery,
     SeriesAnswer,
     SeriesRequest,
 )
@@ -35,7 +35,7 @@ class AsyncSeries:
         call = _call.post(_call.path("series"), series, idempotency_key=idempotency_key)
         return await self._engine.value(call, has="name")
 
-    def list(self, **query: Unpack[ListSeriesQuery]) -> AsyncPages[SeriesAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[SeriesAnswer]:
         """List series, newest first."""
         return AsyncPages(self._engine, _call.path("series"), {**query})
 

@@ -7,8 +7,7 @@ from typing import Unpack
 from notify_client import _call
 from notify_client._async.engine import AsyncEngine, AsyncPages
 from notify_client.types import (
-    ListWebhookAttemptsQuery,
-    ListWebhookEndpointsQuery,
+    PageQuery,
     WebhookAttemptLine,
     WebhookEndpointAnswer,
     WebhookEndpointChange,
@@ -36,7 +35,7 @@ class AsyncWebhookEndpoints:
         call = _call.post(target, endpoint, idempotency_key=idempotency_key)
         return await self._engine.value(call, has="secret")
 
-    def list(self, **query: Unpack[ListWebhookEndpointsQuery]) -> AsyncPages[WebhookEndpointAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> AsyncPages[WebhookEndpointAnswer]:
         """List endpoints, newest first."""
         return AsyncPages(self._engine, _call.path("webhook-endpoints"), {**query})
 
@@ -92,7 +91,7 @@ class AsyncWebhookEndpoints:
         return await self._engine.value(call, has="message_id")
 
     def attempts(
-        self, endpoint_id: int, **query: Unpack[ListWebhookAttemptsQuery]
+        self, endpoint_id: int, **query: Unpack[PageQuery]
     ) -> AsyncPages[WebhookAttemptLine]:
         """List the calls of the last 7 days, newest first."""
         target = _call.path("webhook-endpoints", endpoint_id, "attempts")

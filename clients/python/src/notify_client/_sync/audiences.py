@@ -13,12 +13,7 @@ from notify_client.types import (
     AudienceAnswer,
     AudienceRequest,
     EstimateAnswer,
-    ListAttributesQuery,
-    ListAudienceSnapshotsQuery,
-    ListAudiencesQuery,
-    ListAudienceUploadsQuery,
-    ListSubscribersQuery,
-    ListTopicsQuery,
+    PageQuery,
     SnapshotAnswer,
     SnapshotRequest,
     SubscriberLine,
@@ -36,7 +31,7 @@ class Attributes:
         """See `Client.attributes`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListAttributesQuery]) -> Pages[AttributeAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> Pages[AttributeAnswer]:
         """List definitions, newest first."""
         return Pages(self._engine, _call.path("attributes"), {**query})
 
@@ -57,7 +52,7 @@ class Topics:
         """See `Client.topics`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListTopicsQuery]) -> Pages[TopicAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> Pages[TopicAnswer]:
         """List topics, newest first."""
         return Pages(self._engine, _call.path("topics"), {**query})
 
@@ -69,9 +64,7 @@ class Topics:
         """Delete a topic with its subscriptions."""
         self._engine.nothing(_call.write("DELETE", _call.path("topics", topic)))
 
-    def subscribers(
-        self, topic: str, **query: Unpack[ListSubscribersQuery]
-    ) -> Pages[SubscriberLine]:
+    def subscribers(self, topic: str, **query: Unpack[PageQuery]) -> Pages[SubscriberLine]:
         """List the subscribers of a topic."""
         return Pages(self._engine, _call.path("topics", topic, "subscribers"), {**query})
 
@@ -106,7 +99,7 @@ class Audiences:
         """See `Client.audiences`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListAudiencesQuery]) -> Pages[AudienceAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> Pages[AudienceAnswer]:
         """List saved audiences, newest first."""
         return Pages(self._engine, _call.path("audiences"), {**query})
 
@@ -135,7 +128,7 @@ class Audiences:
         target = _call.path("audiences", "estimate")
         return self._engine.value(_call.post(target, {"audience": audience}), has="count")
 
-    def uploads(self, **query: Unpack[ListAudienceUploadsQuery]) -> Pages[UploadAnswer]:
+    def uploads(self, **query: Unpack[PageQuery]) -> Pages[UploadAnswer]:
         """List uploads, newest first."""
         return Pages(self._engine, _call.path("audience-uploads"), {**query})
 
@@ -165,7 +158,7 @@ class Audiences:
         target = _call.path("audience-uploads", upload_id)
         self._engine.nothing(_call.write("DELETE", target))
 
-    def snapshots(self, **query: Unpack[ListAudienceSnapshotsQuery]) -> Pages[SnapshotAnswer]:
+    def snapshots(self, **query: Unpack[PageQuery]) -> Pages[SnapshotAnswer]:
         """List snapshots, newest first."""
         return Pages(self._engine, _call.path("audience-snapshots"), {**query})
 

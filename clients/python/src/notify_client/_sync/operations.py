@@ -13,11 +13,9 @@ from notify_client.types import (
     CancelJobAnswer,
     DeadLetterAnswer,
     ListAlertsQuery,
-    ListBudgetsQuery,
-    ListCancelJobsQuery,
     ListDeadLettersQuery,
-    ListReplayJobsQuery,
     ListSwitchesQuery,
+    PageQuery,
     ReplayJobAnswer,
     ReplayRequest,
     SwitchAnswer,
@@ -53,7 +51,7 @@ class DeadLetters:
         call = _call.post(target, replay, idempotency_key=idempotency_key)
         return self._engine.value(call, has="id")
 
-    def replay_jobs(self, **query: Unpack[ListReplayJobsQuery]) -> Pages[ReplayJobAnswer]:
+    def replay_jobs(self, **query: Unpack[PageQuery]) -> Pages[ReplayJobAnswer]:
         """List replay jobs, newest first."""
         return Pages(self._engine, _call.path("replay-jobs"), {**query})
 
@@ -99,7 +97,7 @@ class CancelJobs:
         """See `Client.cancel_jobs`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListCancelJobsQuery]) -> Pages[CancelJobAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> Pages[CancelJobAnswer]:
         """List cancel jobs, newest first."""
         return Pages(self._engine, _call.path("cancel-jobs"), {**query})
 
@@ -120,7 +118,7 @@ class Budgets:
         """See `Client.budgets`."""
         self._engine = engine
 
-    def list(self, **query: Unpack[ListBudgetsQuery]) -> Pages[BudgetAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> Pages[BudgetAnswer]:
         """List budgets with the forecast of the month, newest first."""
         return Pages(self._engine, _call.path("budgets"), {**query})
 

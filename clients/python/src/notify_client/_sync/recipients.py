@@ -14,9 +14,9 @@ from notify_client.types import (
     ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
-    ListRecipientChangesQuery,
     ListRecipientsQuery,
     ListSuppressionsQuery,
+    PageQuery,
     PreferencesAnswer,
     PreferencesReplacement,
     PreferencesRequest,
@@ -113,9 +113,7 @@ class Recipients:
         """Return the progress of an erasure job."""
         return self._engine.value(_call.get(_call.path("erasure-jobs", job_id)), has="id")
 
-    def changes(
-        self, user_id: str, **query: Unpack[ListRecipientChangesQuery]
-    ) -> Pages[ChangeLine]:
+    def changes(self, user_id: str, **query: Unpack[PageQuery]) -> Pages[ChangeLine]:
         """List changes of a recipient with the authors, newest first."""
         return Pages(self._engine, _call.path("recipients", user_id, "changes"), {**query})
 

@@ -7,8 +7,7 @@ from typing import Unpack
 from notify_client import _call
 from notify_client._sync.engine import Engine, Pages
 from notify_client.types import (
-    ListWebhookAttemptsQuery,
-    ListWebhookEndpointsQuery,
+    PageQuery,
     WebhookAttemptLine,
     WebhookEndpointAnswer,
     WebhookEndpointChange,
@@ -36,7 +35,7 @@ class WebhookEndpoints:
         call = _call.post(target, endpoint, idempotency_key=idempotency_key)
         return self._engine.value(call, has="secret")
 
-    def list(self, **query: Unpack[ListWebhookEndpointsQuery]) -> Pages[WebhookEndpointAnswer]:
+    def list(self, **query: Unpack[PageQuery]) -> Pages[WebhookEndpointAnswer]:
         """List endpoints, newest first."""
         return Pages(self._engine, _call.path("webhook-endpoints"), {**query})
 
@@ -87,9 +86,7 @@ class WebhookEndpoints:
         call = _call.post(target, {}, idempotency_key=idempotency_key)
         return self._engine.value(call, has="message_id")
 
-    def attempts(
-        self, endpoint_id: int, **query: Unpack[ListWebhookAttemptsQuery]
-    ) -> Pages[WebhookAttemptLine]:
+    def attempts(self, endpoint_id: int, **query: Unpack[PageQuery]) -> Pages[WebhookAttemptLine]:
         """List the calls of the last 7 days, newest first."""
         target = _call.path("webhook-endpoints", endpoint_id, "attempts")
         return Pages(self._engine, target, {**query})

@@ -7,18 +7,12 @@ from notify_client.types.analytics import CostLineAnswer as CostLineAnswer
 from notify_client.types.analytics import CostsAnswer as CostsAnswer
 from notify_client.types.analytics import GetAnalyticsQuery as GetAnalyticsQuery
 from notify_client.types.analytics import GetCostsQuery as GetCostsQuery
-from notify_client.types.analytics import ListBudgetsQuery as ListBudgetsQuery
 from notify_client.types.attachments import AttachmentAnswer as AttachmentAnswer
 from notify_client.types.attachments import InvitationRequest as InvitationRequest
 from notify_client.types.audiences import AudienceAnswer as AudienceAnswer
 from notify_client.types.audiences import AudienceRequest as AudienceRequest
 from notify_client.types.audiences import EstimateAnswer as EstimateAnswer
 from notify_client.types.audiences import EstimateRequest as EstimateRequest
-from notify_client.types.audiences import ListAudienceSnapshotsQuery as ListAudienceSnapshotsQuery
-from notify_client.types.audiences import ListAudiencesQuery as ListAudiencesQuery
-from notify_client.types.audiences import ListAudienceUploadsQuery as ListAudienceUploadsQuery
-from notify_client.types.audiences import ListSubscribersQuery as ListSubscribersQuery
-from notify_client.types.audiences import ListTopicsQuery as ListTopicsQuery
 from notify_client.types.audiences import SnapshotAnswer as SnapshotAnswer
 from notify_client.types.audiences import SnapshotRequest as SnapshotRequest
 from notify_client.types.audiences import SubscriberFault as SubscriberFault
@@ -49,7 +43,6 @@ from notify_client.types.campaigns import VariantRequest as VariantRequest
 from notify_client.types.campaigns import WinnerRequest as WinnerRequest
 from notify_client.types.cancellations import CancelJobAnswer as CancelJobAnswer
 from notify_client.types.cancellations import CancelRequest as CancelRequest
-from notify_client.types.cancellations import ListCancelJobsQuery as ListCancelJobsQuery
 from notify_client.types.dry_runs import DryRunAnswer as DryRunAnswer
 from notify_client.types.dry_runs import DryRunEstimate as DryRunEstimate
 from notify_client.types.dry_runs import DryRunRequest as DryRunRequest
@@ -103,7 +96,6 @@ from notify_client.types.operations import DeadLetterAnswer as DeadLetterAnswer
 from notify_client.types.operations import HitAnswer as HitAnswer
 from notify_client.types.operations import ListAlertsQuery as ListAlertsQuery
 from notify_client.types.operations import ListDeadLettersQuery as ListDeadLettersQuery
-from notify_client.types.operations import ListReplayJobsQuery as ListReplayJobsQuery
 from notify_client.types.operations import ListSwitchesQuery as ListSwitchesQuery
 from notify_client.types.operations import ReplayJobAnswer as ReplayJobAnswer
 from notify_client.types.operations import ReplayRequest as ReplayRequest
@@ -132,8 +124,6 @@ from notify_client.types.recipients import ErasedCounts as ErasedCounts
 from notify_client.types.recipients import ErasureJobAnswer as ErasureJobAnswer
 from notify_client.types.recipients import ErasureReceipt as ErasureReceipt
 from notify_client.types.recipients import ImportRecipientsQuery as ImportRecipientsQuery
-from notify_client.types.recipients import ListAttributesQuery as ListAttributesQuery
-from notify_client.types.recipients import ListRecipientChangesQuery as ListRecipientChangesQuery
 from notify_client.types.recipients import ListRecipientsQuery as ListRecipientsQuery
 from notify_client.types.recipients import ListSuppressionsQuery as ListSuppressionsQuery
 from notify_client.types.recipients import RecipientAnswer as RecipientAnswer
@@ -152,7 +142,6 @@ from notify_client.types.recipients import SuppressionAnswer as SuppressionAnswe
 from notify_client.types.recipients import SuppressionRequest as SuppressionRequest
 from notify_client.types.recipients import SuppressionsImported as SuppressionsImported
 from notify_client.types.recipients import UndoSuppressionQuery as UndoSuppressionQuery
-from notify_client.types.schedules import ListSchedulesQuery as ListSchedulesQuery
 from notify_client.types.schedules import ScheduleAnswer as ScheduleAnswer
 from notify_client.types.schedules import ScheduleChange as ScheduleChange
 from notify_client.types.schedules import ScheduleRequest as ScheduleRequest
@@ -167,7 +156,6 @@ from notify_client.types.series import EventResult as EventResult
 from notify_client.types.series import EventResults as EventResults
 from notify_client.types.series import EventsRequest as EventsRequest
 from notify_client.types.series import ListEnrolmentsQuery as ListEnrolmentsQuery
-from notify_client.types.series import ListSeriesQuery as ListSeriesQuery
 from notify_client.types.series import SeriesAnswer as SeriesAnswer
 from notify_client.types.series import SeriesDraft as SeriesDraft
 from notify_client.types.series import SeriesRequest as SeriesRequest
@@ -180,6 +168,7 @@ from notify_client.types.shared import ContentAction as ContentAction
 from notify_client.types.shared import FieldProblem as FieldProblem
 from notify_client.types.shared import Mode as Mode
 from notify_client.types.shared import NotificationRequest as NotificationRequest
+from notify_client.types.shared import PageQuery as PageQuery
 from notify_client.types.shared import Priority as Priority
 from notify_client.types.shared import ProblemDetails as ProblemDetails
 from notify_client.types.shared import RequestedAttachment as RequestedAttachment
@@ -217,8 +206,6 @@ from notify_client.types.webhooks import BulkJobEventData as BulkJobEventData
 from notify_client.types.webhooks import BulkJobEventProgress as BulkJobEventProgress
 from notify_client.types.webhooks import ContactEvent as ContactEvent
 from notify_client.types.webhooks import ContactEventData as ContactEventData
-from notify_client.types.webhooks import ListWebhookAttemptsQuery as ListWebhookAttemptsQuery
-from notify_client.types.webhooks import ListWebhookEndpointsQuery as ListWebhookEndpointsQuery
 from notify_client.types.webhooks import NotificationEvent as NotificationEvent
 from notify_client.types.webhooks import NotificationEventData as NotificationEventData
 from notify_client.types.webhooks import WebhookAttemptLine as WebhookAttemptLine

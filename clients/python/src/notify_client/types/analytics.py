@@ -221,16 +221,6 @@ class GetAnalyticsQuery(TypedDict, total=False):
     """Only this version of the template."""
 
 
-class ListBudgetsQuery(TypedDict, total=False):
-    """Parameters of `list_budgets`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
 class GetCostsQuery(TypedDict, total=False):
     """Parameters of `get_costs`."""
 

@@ -179,58 +179,8 @@ class UploadFault(TypedDict):
     detail: str
 
 
-class ListAudienceSnapshotsQuery(TypedDict, total=False):
-    """Parameters of `list_audience_snapshots`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
-class ListAudienceUploadsQuery(TypedDict, total=False):
-    """Parameters of `list_audience_uploads`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
 class UploadAudienceQuery(TypedDict, total=False):
     """Parameters of `upload_audience`."""
 
     name: str
     """A name for operators."""
-
-
-class ListAudiencesQuery(TypedDict, total=False):
-    """Parameters of `list_audiences`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
-class ListTopicsQuery(TypedDict, total=False):
-    """Parameters of `list_topics`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
-class ListSubscribersQuery(TypedDict, total=False):
-    """Parameters of `list_subscribers`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""

@@ -52,13 +52,3 @@ class CancelRequest(TypedDict):
 
     until: NotRequired[str | datetime | None]
     """Notifications accepted before this instant. Absent: before this call."""
-
-
-class ListCancelJobsQuery(TypedDict, total=False):
-    """Parameters of `list_cancel_jobs`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""

@@ -208,16 +208,6 @@ class ListDeadLettersQuery(TypedDict, total=False):
     """Dead letters created before this instant."""
 
 
-class ListReplayJobsQuery(TypedDict, total=False):
-    """Parameters of `list_replay_jobs`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
 class SearchQuery(TypedDict, total=False):
     """Parameters of `search`."""
 

@@ -324,16 +324,6 @@ class SuppressionsImported(TypedDict):
     """The first 100 rejected lines."""
 
 
-class ListAttributesQuery(TypedDict, total=False):
-    """Parameters of `list_attributes`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
 class ImportRecipientsQuery(TypedDict, total=False):
     """Parameters of `import_recipients`."""
 
@@ -358,16 +348,6 @@ class ListRecipientsQuery(TypedDict, total=False):
 
     user_id: Sequence[str]
     """Recipients with any of these user ids."""
-
-
-class ListRecipientChangesQuery(TypedDict, total=False):
-    """Parameters of `list_recipient_changes`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
 
 
 class ListSuppressionsQuery(TypedDict, total=False):

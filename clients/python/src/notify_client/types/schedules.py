@@ -67,13 +67,3 @@ class ScheduleRequest(TypedDict):
 
     notification: NotificationRequest
     """Without idempotency_key, scheduled_at and send_at_local."""
-
-
-class ListSchedulesQuery(TypedDict, total=False):
-    """Parameters of `list_schedules`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""

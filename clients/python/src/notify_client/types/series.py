@@ -181,16 +181,6 @@ class StepLine(TypedDict):
     at: str
 
 
-class ListSeriesQuery(TypedDict, total=False):
-    """Parameters of `list_series`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
 class ListEnrolmentsQuery(TypedDict, total=False):
     """Parameters of `list_enrolments`."""
 

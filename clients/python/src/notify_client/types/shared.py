@@ -294,3 +294,13 @@ class To(TypedDict):
 
     timezone: NotRequired[str | None]
     """The same for the timezone."""
+
+
+class PageQuery(TypedDict, total=False):
+    """Parameters of a page of a list."""
+
+    cursor: int
+    """The value of `next` on the previous page."""
+
+    limit: int
+    """Maximum number of results per page. Default: `50`."""

@@ -297,23 +297,3 @@ class WebhookTestSent(TypedDict):
 
     message_id: str
     """The `webhook-id` of the call."""
-
-
-class ListWebhookEndpointsQuery(TypedDict, total=False):
-    """Parameters of `list_webhook_endpoints`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
-
-
-class ListWebhookAttemptsQuery(TypedDict, total=False):
-    """Parameters of `list_webhook_attempts`."""
-
-    cursor: int
-    """The value of `next` on the previous page."""
-
-    limit: int
-    """Maximum number of results per page. Default: `50`."""
