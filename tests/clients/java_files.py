@@ -128,7 +128,6 @@ def _shape(shape: Shape, *, is_read: bool) -> Iterator[str]:
         yield f"        public {shape.name}() {{}}"
     if is_read:
         yield from [""] * shape.is_sent
-        yield "        /** Reads the members of a JSON object. */"
         yield f"        public {shape.name}(Map<String, Object> members) {{"
         yield "            super(members);"
         yield "        }"

@@ -345,7 +345,6 @@ public final class Types {
 
     /** A condition which needs an operator. */
     public static final class AlertAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AlertAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -430,7 +429,6 @@ public final class Types {
 
     /** Figures of an interval. */
     public static final class AnalyticsAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AnalyticsAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -468,7 +466,6 @@ public final class Types {
 
     /** The values of a group. */
     public static final class AnalyticsGroup extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AnalyticsGroup(Map<String, Object> members) {
             super(members);
         }
@@ -491,7 +488,6 @@ public final class Types {
 
     /** An attachment of a notification or of a template. */
     public static final class AttachedFile extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AttachedFile(Map<String, Object> members) {
             super(members);
         }
@@ -524,7 +520,6 @@ public final class Types {
 
     /** An uploaded file. */
     public static final class AttachmentAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AttachmentAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -557,7 +552,6 @@ public final class Types {
 
     /** A provider call. */
     public static final class AttemptDetail extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AttemptDetail(Map<String, Object> members) {
             super(members);
         }
@@ -640,7 +634,6 @@ public final class Types {
 
     /** A defined attribute. */
     public static final class AttributeAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AttributeAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -684,7 +677,6 @@ public final class Types {
 
     /** A saved audience. */
     public static final class AudienceAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public AudienceAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -754,7 +746,6 @@ public final class Types {
 
     /** A result for every item, in order; check {@code summary.rejected}. */
     public static final class BatchAccepted extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BatchAccepted(Map<String, Object> members) {
             super(members);
         }
@@ -780,7 +771,6 @@ public final class Types {
 
     /** The result of an item of a batch. */
     public static final class BatchResult extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BatchResult(Map<String, Object> members) {
             super(members);
         }
@@ -802,7 +792,6 @@ public final class Types {
 
     /** The number of items by result. */
     public static final class BatchSummary extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BatchSummary(Map<String, Object> members) {
             super(members);
         }
@@ -822,7 +811,6 @@ public final class Types {
 
     /** The brand of a producer's messages. */
     public static final class BrandAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BrandAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -899,7 +887,6 @@ public final class Types {
     public static final class BrandLinkRequest extends JsonObject {
         public BrandLinkRequest() {}
 
-        /** Reads the members of a JSON object. */
         public BrandLinkRequest(Map<String, Object> members) {
             super(members);
         }
@@ -1011,7 +998,6 @@ public final class Types {
 
     /** A budget of a day. Amounts are US dollars. */
     public static final class BudgetAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BudgetAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -1085,7 +1071,6 @@ public final class Types {
 
     /** A bulk job. */
     public static final class BulkJobAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BulkJobAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -1254,7 +1239,6 @@ public final class Types {
 
     /** A bulk job was created, started, paused, resumed, finished, cancelled or aborted. */
     public static final class BulkJobEvent extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BulkJobEvent(Map<String, Object> members) {
             super(members);
         }
@@ -1274,7 +1258,6 @@ public final class Types {
 
     /** A bulk job that changed. */
     public static final class BulkJobEventData extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BulkJobEventData(Map<String, Object> members) {
             super(members);
         }
@@ -1307,7 +1290,6 @@ public final class Types {
 
     /** The progress of a bulk job at the time of the call. */
     public static final class BulkJobEventProgress extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BulkJobEventProgress(Map<String, Object> members) {
             super(members);
         }
@@ -1330,7 +1312,6 @@ public final class Types {
 
     /** A bulk job in a list. */
     public static final class BulkJobLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BulkJobLine(Map<String, Object> members) {
             super(members);
         }
@@ -1468,7 +1449,6 @@ public final class Types {
 
     /** The progress of the expansion. The expansion makes one notification per recipient. */
     public static final class BulkJobProgress extends JsonObject {
-        /** Reads the members of a JSON object. */
         public BulkJobProgress(Map<String, Object> members) {
             super(members);
         }
@@ -1664,7 +1644,6 @@ public final class Types {
 
     /** The progress of a cancel job. */
     public static final class CancelJobAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public CancelJobAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -1753,7 +1732,6 @@ public final class Types {
 
     /** A topic on a channel. */
     public static final class CellChoice extends JsonObject {
-        /** Reads the members of a JSON object. */
         public CellChoice(Map<String, Object> members) {
             super(members);
         }
@@ -1778,7 +1756,6 @@ public final class Types {
 
     /** A change of a recipient, a contact or preferences. */
     public static final class ChangeLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ChangeLine(Map<String, Object> members) {
             super(members);
         }
@@ -1820,7 +1797,6 @@ public final class Types {
 
     /** A channel of the recipient. */
     public static final class ChannelChoice extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ChannelChoice(Map<String, Object> members) {
             super(members);
         }
@@ -1864,7 +1840,6 @@ public final class Types {
 
     /** A token for the app of one recipient. */
     public static final class ClientTokenIssued extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ClientTokenIssued(Map<String, Object> members) {
             super(members);
         }
@@ -1909,7 +1884,6 @@ public final class Types {
 
     /** A stored contact. */
     public static final class ContactAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ContactAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -1975,7 +1949,6 @@ public final class Types {
 
     /** A contact became invalid. */
     public static final class ContactEvent extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ContactEvent(Map<String, Object> members) {
             super(members);
         }
@@ -1995,7 +1968,6 @@ public final class Types {
 
     /** A contact whose address a provider reported as dead. */
     public static final class ContactEventData extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ContactEventData(Map<String, Object> members) {
             super(members);
         }
@@ -2136,7 +2108,6 @@ public final class Types {
 
     /** The estimated cost of the messages on a channel. */
     public static final class CostAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public CostAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2166,7 +2137,6 @@ public final class Types {
 
     /** The cost of a group. */
     public static final class CostLineAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public CostLineAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2191,7 +2161,6 @@ public final class Types {
 
     /** The costs of live messages in a month, in US dollars. */
     public static final class CostsAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public CostsAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2263,7 +2232,6 @@ public final class Types {
 
     /** A delivery which failed for good. */
     public static final class DeadLetterAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DeadLetterAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2328,7 +2296,6 @@ public final class Types {
 
     /** A delivery in short form. */
     public static final class DeliveryBrief extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DeliveryBrief(Map<String, Object> members) {
             super(members);
         }
@@ -2348,7 +2315,6 @@ public final class Types {
 
     /** A delivery with all provider calls. */
     public static final class DeliveryDetail extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DeliveryDetail(Map<String, Object> members) {
             super(members);
         }
@@ -2401,7 +2367,6 @@ public final class Types {
 
     /** A delivery and the state of its withdrawal. */
     public static final class DeliveryWithdrawn extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DeliveryWithdrawn(Map<String, Object> members) {
             super(members);
         }
@@ -2437,7 +2402,6 @@ public final class Types {
 
     /** The differences between two versions. */
     public static final class DiffAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DiffAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2462,7 +2426,6 @@ public final class Types {
 
     /** The result of a dry run. */
     public static final class DryRunAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DryRunAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2503,7 +2466,6 @@ public final class Types {
 
     /** Estimated numbers of the whole audience; exact if {@code is_complete}. */
     public static final class DryRunEstimate extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DryRunEstimate(Map<String, Object> members) {
             super(members);
         }
@@ -2698,7 +2660,6 @@ public final class Types {
 
     /** The messages of a recipient. */
     public static final class DryRunSample extends JsonObject {
-        /** Reads the members of a JSON object. */
         public DryRunSample(Map<String, Object> members) {
             super(members);
         }
@@ -2722,7 +2683,6 @@ public final class Types {
 
     /** An enrolment with the results of the steps. */
     public static final class EnrolmentAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EnrolmentAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2797,7 +2757,6 @@ public final class Types {
 
     /** An enrolment in a list. */
     public static final class EnrolmentLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EnrolmentLine(Map<String, Object> members) {
             super(members);
         }
@@ -2858,7 +2817,6 @@ public final class Types {
 
     /** The result for a recipient. */
     public static final class EnrolmentResult extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EnrolmentResult(Map<String, Object> members) {
             super(members);
         }
@@ -2883,7 +2841,6 @@ public final class Types {
 
     /** A result for every recipient, in order. */
     public static final class EnrolmentResults extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EnrolmentResults(Map<String, Object> members) {
             super(members);
         }
@@ -2895,7 +2852,6 @@ public final class Types {
 
     /** Counts of the erased data by place. */
     public static final class ErasedCounts extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ErasedCounts(Map<String, Object> members) {
             super(members);
         }
@@ -2925,7 +2881,6 @@ public final class Types {
 
     /** The progress of an erasure job. */
     public static final class ErasureJobAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ErasureJobAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -2965,7 +2920,6 @@ public final class Types {
 
     /** The evidence of a finished erasure. */
     public static final class ErasureReceipt extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ErasureReceipt(Map<String, Object> members) {
             super(members);
         }
@@ -3007,7 +2961,6 @@ public final class Types {
 
     /** The size of an audience. */
     public static final class EstimateAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EstimateAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -3044,7 +2997,6 @@ public final class Types {
 
     /** An event of the timeline. */
     public static final class EventLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EventLine(Map<String, Object> members) {
             super(members);
         }
@@ -3088,7 +3040,6 @@ public final class Types {
 
     /** The result of an event. */
     public static final class EventResult extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EventResult(Map<String, Object> members) {
             super(members);
         }
@@ -3105,7 +3056,6 @@ public final class Types {
 
     /** A result for every event, in order. */
     public static final class EventResults extends JsonObject {
-        /** Reads the members of a JSON object. */
         public EventResults(Map<String, Object> members) {
             super(members);
         }
@@ -3127,7 +3077,6 @@ public final class Types {
 
     /** An invalid place of the request. */
     public static final class FieldProblem extends JsonObject {
-        /** Reads the members of a JSON object. */
         public FieldProblem(Map<String, Object> members) {
             super(members);
         }
@@ -3149,7 +3098,6 @@ public final class Types {
 
     /** The files of a version. */
     public static final class FilesAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public FilesAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -3190,7 +3138,6 @@ public final class Types {
 
     /** The newest version of the template, whose content equals the files. */
     public static final class FilesStored extends JsonObject {
-        /** Reads the members of a JSON object. */
         public FilesStored(Map<String, Object> members) {
             super(members);
         }
@@ -3219,7 +3166,6 @@ public final class Types {
 
     /** The recipient found or registered by the addresses in {@code to}. */
     public static final class FoundRecipient extends JsonObject {
-        /** Reads the members of a JSON object. */
         public FoundRecipient(Map<String, Object> members) {
             super(members);
         }
@@ -3236,7 +3182,6 @@ public final class Types {
 
     /** Deliveries that got at least this far. */
     public static final class Funnel extends JsonObject {
-        /** Reads the members of a JSON object. */
         public Funnel(Map<String, Object> members) {
             super(members);
         }
@@ -3280,7 +3225,6 @@ public final class Types {
 
     /** A delivery in the search results. */
     public static final class HitAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public HitAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -3340,7 +3284,6 @@ public final class Types {
 
     /** A button of an in-app message. */
     public static final class InAppAction extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InAppAction(Map<String, Object> members) {
             super(members);
         }
@@ -3381,7 +3324,6 @@ public final class Types {
 
     /** A page of an inbox, newest first. */
     public static final class InboxAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -3425,7 +3367,6 @@ public final class Types {
 
     /** The look of the inbox: of the brand of the key's or the token's producer. */
     public static final class InboxBrand extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxBrand(Map<String, Object> members) {
             super(members);
         }
@@ -3461,7 +3402,6 @@ public final class Types {
 
     /** The counts of a category. */
     public static final class InboxCategoryCounts extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxCategoryCounts(Map<String, Object> members) {
             super(members);
         }
@@ -3477,7 +3417,6 @@ public final class Types {
 
     /** The difference between two versions of an inbox. */
     public static final class InboxChanges extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxChanges(Map<String, Object> members) {
             super(members);
         }
@@ -3515,7 +3454,6 @@ public final class Types {
 
     /** The counts of an inbox, without archived, snoozed and expired messages. */
     public static final class InboxCounts extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxCounts(Map<String, Object> members) {
             super(members);
         }
@@ -3539,7 +3477,6 @@ public final class Types {
 
     /** A message in an inbox. */
     public static final class InboxItem extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxItem(Map<String, Object> members) {
             super(members);
         }
@@ -3634,7 +3571,6 @@ public final class Types {
 
     /** A button of a message. */
     public static final class InboxItemAction extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxItemAction(Map<String, Object> members) {
             super(members);
         }
@@ -3658,7 +3594,6 @@ public final class Types {
 
     /** The messages with one {@code collapse_key}, which the newest message stands for. */
     public static final class InboxItemGroup extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxItemGroup(Map<String, Object> members) {
             super(members);
         }
@@ -3675,7 +3610,6 @@ public final class Types {
 
     /** The inbox after a mark. */
     public static final class InboxMarked extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxMarked(Map<String, Object> members) {
             super(members);
         }
@@ -3691,7 +3625,6 @@ public final class Types {
 
     /** The inbox after a mark on several messages. */
     public static final class InboxMessagesMarked extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxMessagesMarked(Map<String, Object> members) {
             super(members);
         }
@@ -3722,7 +3655,6 @@ public final class Types {
 
     /** The counts of an inbox, and their version. */
     public static final class InboxUnreadCount extends JsonObject {
-        /** Reads the members of a JSON object. */
         public InboxUnreadCount(Map<String, Object> members) {
             super(members);
         }
@@ -3826,7 +3758,6 @@ public final class Types {
      * The response shows the key once; a repeat with the same Idempotency-Key shows the key again.
      */
     public static final class KeyRotated extends JsonObject {
-        /** Reads the members of a JSON object. */
         public KeyRotated(Map<String, Object> members) {
             super(members);
         }
@@ -3854,7 +3785,6 @@ public final class Types {
 
     /** The key of the request. */
     public static final class MeAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public MeAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -3907,7 +3837,6 @@ public final class Types {
 
     /** The notification is stored durably. */
     public static final class NotificationAccepted extends JsonObject {
-        /** Reads the members of a JSON object. */
         public NotificationAccepted(Map<String, Object> members) {
             super(members);
         }
@@ -3973,7 +3902,6 @@ public final class Types {
      * finished.
      */
     public static final class NotificationCancelled extends JsonObject {
-        /** Reads the members of a JSON object. */
         public NotificationCancelled(Map<String, Object> members) {
             super(members);
         }
@@ -4005,7 +3933,6 @@ public final class Types {
 
     /** A notification with deliveries, attempts and timeline. */
     public static final class NotificationDetail extends JsonObject {
-        /** Reads the members of a JSON object. */
         public NotificationDetail(Map<String, Object> members) {
             super(members);
         }
@@ -4130,7 +4057,6 @@ public final class Types {
 
     /** A status change, or the press of a button of an in-app message. */
     public static final class NotificationEvent extends JsonObject {
-        /** Reads the members of a JSON object. */
         public NotificationEvent(Map<String, Object> members) {
             super(members);
         }
@@ -4150,7 +4076,6 @@ public final class Types {
 
     /** A status change of a notification or a delivery. */
     public static final class NotificationEventData extends JsonObject {
-        /** Reads the members of a JSON object. */
         public NotificationEventData(Map<String, Object> members) {
             super(members);
         }
@@ -4213,7 +4138,6 @@ public final class Types {
 
     /** A notification in a list. */
     public static final class NotificationLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public NotificationLine(Map<String, Object> members) {
             super(members);
         }
@@ -4415,7 +4339,6 @@ public final class Types {
 
     /** The notification is cancelled; the state of the withdrawal of each delivery. */
     public static final class NotificationWithdrawn extends JsonObject {
-        /** Reads the members of a JSON object. */
         public NotificationWithdrawn(Map<String, Object> members) {
             super(members);
         }
@@ -4435,7 +4358,6 @@ public final class Types {
 
     /** The preferences of a recipient, and the choices for display. */
     public static final class PreferencesAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public PreferencesAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -4688,7 +4610,6 @@ public final class Types {
 
     /** The rendered message. */
     public static final class PreviewAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public PreviewAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -4799,7 +4720,6 @@ public final class Types {
 
     /** RFC 9457 problem details. */
     public static final class ProblemDetails extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ProblemDetails(Map<String, Object> members) {
             super(members);
         }
@@ -4850,7 +4770,6 @@ public final class Types {
 
     /** The producer's rate limit, shared by all keys of the mode. */
     public static final class RateAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RateAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -4878,7 +4797,6 @@ public final class Types {
 
     /** A stored recipient. */
     public static final class RecipientAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RecipientAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -4934,7 +4852,6 @@ public final class Types {
 
     /** A line, or a part of a line, that was not imported. */
     public static final class RecipientImportFault extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RecipientImportFault(Map<String, Object> members) {
             super(members);
         }
@@ -4951,7 +4868,6 @@ public final class Types {
 
     /** A recipient in a list. */
     public static final class RecipientLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RecipientLine(Map<String, Object> members) {
             super(members);
         }
@@ -5013,7 +4929,6 @@ public final class Types {
 
     /** The topics of a recipient. */
     public static final class RecipientTopics extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RecipientTopics(Map<String, Object> members) {
             super(members);
         }
@@ -5025,7 +4940,6 @@ public final class Types {
 
     /** The result of an import. */
     public static final class RecipientsImported extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RecipientsImported(Map<String, Object> members) {
             super(members);
         }
@@ -5061,7 +4975,6 @@ public final class Types {
 
     /** A rejected line of a file. */
     public static final class RefusedLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RefusedLine(Map<String, Object> members) {
             super(members);
         }
@@ -5077,7 +4990,6 @@ public final class Types {
 
     /** The text of a message, with sensitive variables and the address masked. */
     public static final class RenderedMessage extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RenderedMessage(Map<String, Object> members) {
             super(members);
         }
@@ -5137,7 +5049,6 @@ public final class Types {
 
     /** The progress of a replay job. */
     public static final class ReplayJobAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ReplayJobAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -5231,7 +5142,6 @@ public final class Types {
 
     /** A probable mistake in an accepted request. */
     public static final class RequestWarning extends JsonObject {
-        /** Reads the members of a JSON object. */
         public RequestWarning(Map<String, Object> members) {
             super(members);
         }
@@ -5300,7 +5210,6 @@ public final class Types {
 
     /** A stored schedule. */
     public static final class ScheduleAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public ScheduleAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -5445,7 +5354,6 @@ public final class Types {
 
     /** The producer's limit of schedules in this mode. */
     public static final class SchedulesLimit extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SchedulesLimit(Map<String, Object> members) {
             super(members);
         }
@@ -5466,7 +5374,6 @@ public final class Types {
      * again.
      */
     public static final class SecretRotated extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SecretRotated(Map<String, Object> members) {
             super(members);
         }
@@ -5501,7 +5408,6 @@ public final class Types {
 
     /** A series with its versions and the number of enrolments. */
     public static final class SeriesAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SeriesAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -5578,7 +5484,6 @@ public final class Types {
 
     /** An active signing secret. */
     public static final class SigningSecret extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SigningSecret(Map<String, Object> members) {
             super(members);
         }
@@ -5601,7 +5506,6 @@ public final class Types {
 
     /** All active signing secrets of a contact. */
     public static final class SigningSecrets extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SigningSecrets(Map<String, Object> members) {
             super(members);
         }
@@ -5619,7 +5523,6 @@ public final class Types {
 
     /** A channel which {@code delivery: first} does not use. */
     public static final class SkippedChannel extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SkippedChannel(Map<String, Object> members) {
             super(members);
         }
@@ -5639,7 +5542,6 @@ public final class Types {
 
     /** A snapshot of an audience. */
     public static final class SnapshotAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SnapshotAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -5722,7 +5624,6 @@ public final class Types {
 
     /** A stage of a delivery, with the time since the request was accepted. */
     public static final class StageLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public StageLine(Map<String, Object> members) {
             super(members);
         }
@@ -5750,7 +5651,6 @@ public final class Types {
 
     /** A change of the status of a delivery. */
     public static final class StatusChangeLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public StatusChangeLine(Map<String, Object> members) {
             super(members);
         }
@@ -5794,7 +5694,6 @@ public final class Types {
 
     /** A page of changes in the order in which the service stored them. */
     public static final class StatusChanges extends JsonObject {
-        /** Reads the members of a JSON object. */
         public StatusChanges(Map<String, Object> members) {
             super(members);
         }
@@ -5811,7 +5710,6 @@ public final class Types {
 
     /** The result of a step. */
     public static final class StepLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public StepLine(Map<String, Object> members) {
             super(members);
         }
@@ -5840,7 +5738,6 @@ public final class Types {
 
     /** A user id that was not changed. */
     public static final class SubscriberFault extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SubscriberFault(Map<String, Object> members) {
             super(members);
         }
@@ -5857,7 +5754,6 @@ public final class Types {
 
     /** A subscriber of a topic. */
     public static final class SubscriberLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SubscriberLine(Map<String, Object> members) {
             super(members);
         }
@@ -5869,7 +5765,6 @@ public final class Types {
 
     /** The result of a call. */
     public static final class SubscribersChanged extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SubscribersChanged(Map<String, Object> members) {
             super(members);
         }
@@ -5902,7 +5797,6 @@ public final class Types {
 
     /** An entry of the suppression list. */
     public static final class SuppressionAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SuppressionAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -5974,7 +5868,6 @@ public final class Types {
 
     /** The result of an import. */
     public static final class SuppressionsImported extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SuppressionsImported(Map<String, Object> members) {
             super(members);
         }
@@ -6000,7 +5893,6 @@ public final class Types {
 
     /** A switch. */
     public static final class SwitchAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public SwitchAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6083,7 +5975,6 @@ public final class Types {
 
     /** A template with the latest versions and events, newest first. */
     public static final class TemplateAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TemplateAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6107,7 +5998,6 @@ public final class Types {
 
     /** A template in a list. */
     public static final class TemplateLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TemplateLine(Map<String, Object> members) {
             super(members);
         }
@@ -6208,7 +6098,6 @@ public final class Types {
 
     /** An event in the history of a template. */
     public static final class TemplateStep extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TemplateStep(Map<String, Object> members) {
             super(members);
         }
@@ -6253,7 +6142,6 @@ public final class Types {
 
     /** The text for a channel and locale, or a variant of the text. */
     public static final class TextAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TextAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6457,7 +6345,6 @@ public final class Types {
 
     /** A topic. */
     public static final class TopicAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TopicAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6477,7 +6364,6 @@ public final class Types {
 
     /** A category with its types, or a type without a category. */
     public static final class TopicChoice extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TopicChoice(Map<String, Object> members) {
             super(members);
         }
@@ -6525,7 +6411,6 @@ public final class Types {
 
     /** A topic with its size. */
     public static final class TopicSizeAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TopicSizeAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6554,7 +6439,6 @@ public final class Types {
 
     /** A notification type, with a cell for each channel. */
     public static final class TypeChoice extends JsonObject {
-        /** Reads the members of a JSON object. */
         public TypeChoice(Map<String, Object> members) {
             super(members);
         }
@@ -6598,7 +6482,6 @@ public final class Types {
 
     /** An uploaded file of user ids. */
     public static final class UploadAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public UploadAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6670,7 +6553,6 @@ public final class Types {
 
     /** A line without a recipient. */
     public static final class UploadFault extends JsonObject {
-        /** Reads the members of a JSON object. */
         public UploadFault(Map<String, Object> members) {
             super(members);
         }
@@ -6717,7 +6599,6 @@ public final class Types {
 
     /** A variant of an A/B test with its figures. */
     public static final class VariantAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public VariantAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6783,7 +6664,6 @@ public final class Types {
 
     /** The template that a vendor approved before. */
     public static final class VendorTemplateAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public VendorTemplateAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6819,7 +6699,6 @@ public final class Types {
 
     /** A version with texts. */
     public static final class VersionAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public VersionAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -6893,7 +6772,6 @@ public final class Types {
 
     /** A version without texts. */
     public static final class VersionLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public VersionLine(Map<String, Object> members) {
             super(members);
         }
@@ -6943,7 +6821,6 @@ public final class Types {
 
     /** The service's key for web push. */
     public static final class WebPushKey extends JsonObject {
-        /** Reads the members of a JSON object. */
         public WebPushKey(Map<String, Object> members) {
             super(members);
         }
@@ -6959,7 +6836,6 @@ public final class Types {
 
     /** A call of an endpoint. */
     public static final class WebhookAttemptLine extends JsonObject {
-        /** Reads the members of a JSON object. */
         public WebhookAttemptLine(Map<String, Object> members) {
             super(members);
         }
@@ -7023,7 +6899,6 @@ public final class Types {
 
     /** An endpoint. */
     public static final class WebhookEndpointAnswer extends JsonObject {
-        /** Reads the members of a JSON object. */
         public WebhookEndpointAnswer(Map<String, Object> members) {
             super(members);
         }
@@ -7113,7 +6988,6 @@ public final class Types {
 
     /** The new endpoint with the signing secret, which no other response shows. */
     public static final class WebhookEndpointCreated extends JsonObject {
-        /** Reads the members of a JSON object. */
         public WebhookEndpointCreated(Map<String, Object> members) {
             super(members);
         }
@@ -7216,7 +7090,6 @@ public final class Types {
 
     /** The new signing secret, which no other response shows. */
     public static final class WebhookSecretRotated extends JsonObject {
-        /** Reads the members of a JSON object. */
         public WebhookSecretRotated(Map<String, Object> members) {
             super(members);
         }
@@ -7243,7 +7116,6 @@ public final class Types {
 
     /** The test event waits for its call. */
     public static final class WebhookTestSent extends JsonObject {
-        /** Reads the members of a JSON object. */
         public WebhookTestSent(Map<String, Object> members) {
             super(members);
         }
@@ -7258,7 +7130,6 @@ public final class Types {
     public static final class Window extends JsonObject {
         public Window() {}
 
-        /** Reads the members of a JSON object. */
         public Window(Map<String, Object> members) {
             super(members);
         }
