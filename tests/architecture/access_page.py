@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,10 +12,45 @@ import django
 from notifications.core.rules.access import AccessRule, Entry, complete
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_tokens import TokenScope
-from notifications.core.rules.roles import ACTS, GROUP_PREFIX, RIGHTS, ROLES, having
+from notifications.core.rules.roles import GROUP_PREFIX, RIGHTS, ROLES, grants
 from notifications.core.rules.scopes import Scope
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "access.md"
+ACTS: Final[Mapping[str, str]] = {
+    "alert.resolve": "change_alert",
+    "alertdestination.steer": "change_alertdestination",
+    "apikey.revoke": "change_apikey",
+    "apikey.rotate": "add_apikey",
+    "bulkjob.steer": "change_bulkjob",
+    "bulkjob.view": "view_bulkjob",
+    "archiveday.read": "read_archive",
+    "contact.change": "change_contact",
+    "contact.reveal": "see_addresses",
+    "deadletter.replay": "replay_deadletter",
+    "delivery.resolve": "change_delivery",
+    "notification.cancel": "cancel_notification",
+    "notification.resend": "add_notification",
+    "notification.reveal": "see_addresses",
+    "recipient.inbox": "view_delivery",
+    "recipient.change": "change_recipient",
+    "replayjob.stop": "replay_deadletter",
+    "schedule.pause": "change_schedule",
+    "series.steer": "change_series",
+    "seriesenrolment.stop": "change_seriesenrolment",
+    "suppression.add": "add_suppression",
+    "suppression.download": "export_list",
+    "suppression.reveal": "see_addresses",
+    "suppression.undo": "change_suppression",
+    "template.view": "view_template",
+    "template.write": "change_template",
+    "template.publish": "publish_template",
+    "tokensecret.revoke": "change_tokensecret",
+    "tokensecret.rotate": "add_tokensecret",
+    "webhookendpoint.steer": "change_webhookendpoint",
+    "signin.end": "change_user",
+    "user.reset": "change_user",
+}
+"""Buttons and actions of the admin, by model and permission -> the right that they need."""
 
 
 def text() -> str:
@@ -98,6 +134,11 @@ def _roles_and_buttons() -> list[str]:
         ),
         "",
     ]
+
+
+def having(right: str) -> list[str]:
+    """Return the roles with a right."""
+    return [role for role in ROLES if grants(role, right)]
 
 
 def _path(rule: AccessRule) -> tuple[str, str]:

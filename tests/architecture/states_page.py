@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from notifications.core.rules.reasons import Reason
-from notifications.core.rules.transitions import TRANSITIONS, Claims, Transition, picture
+from notifications.core.rules.transitions import TRANSITIONS, Claims, Transition
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "states.md"
 
@@ -42,6 +42,16 @@ def text() -> str:
         "`notifications/core/rules/reasons.py` by `python -m tests.architecture.states_page`.",
         "",
     ])
+
+
+def picture() -> str:
+    """Draw the state machine as a Mermaid state diagram, one line per pair of statuses."""
+    edges: dict[tuple[str, str], list[str]] = {}
+    for each in TRANSITIONS:
+        for source in sorted(each.sources | each.if_called):
+            edges.setdefault((source.label, each.to.label), []).append(each.name)
+    lines = [f"    {source} --> {to}: {', '.join(names)}" for (source, to), names in edges.items()]
+    return "\n".join(["stateDiagram-v2", "    [*] --> scheduled", "    [*] --> queued", *lines])
 
 
 def _transition(each: Transition) -> str:

@@ -27,6 +27,7 @@ from providers.contract import (
     Unavailable,
 )
 from providers.refused_parts import RefusedPart
+from tests.architecture.states_page import picture
 
 _FIRST_CALL = Circumstances(
     channel=Channel.EMAIL,
@@ -215,5 +216,5 @@ def test_what_may_have_been_sent_does_not_end_as_failed(outcome: Unanswered) -> 
 
 
 def test_the_picture_of_the_state_machine_shows_every_transition() -> None:
-    picture = transitions.picture()
-    assert all(each.name in picture for each in transitions.TRANSITIONS)
+    drawn = picture()
+    assert all(each.name in drawn for each in transitions.TRANSITIONS)

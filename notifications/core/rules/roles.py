@@ -73,51 +73,10 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Role -> patterns of its rights."""
 
-ACTS: Final[Mapping[str, str]] = {
-    "alert.resolve": "change_alert",
-    "alertdestination.steer": "change_alertdestination",
-    "apikey.revoke": "change_apikey",
-    "apikey.rotate": "add_apikey",
-    "bulkjob.steer": "change_bulkjob",
-    "bulkjob.view": "view_bulkjob",
-    "archiveday.read": "read_archive",
-    "contact.change": "change_contact",
-    "contact.reveal": "see_addresses",
-    "deadletter.replay": "replay_deadletter",
-    "delivery.resolve": "change_delivery",
-    "notification.cancel": "cancel_notification",
-    "notification.resend": "add_notification",
-    "notification.reveal": "see_addresses",
-    "recipient.inbox": "view_delivery",
-    "recipient.change": "change_recipient",
-    "replayjob.stop": "replay_deadletter",
-    "schedule.pause": "change_schedule",
-    "series.steer": "change_series",
-    "seriesenrolment.stop": "change_seriesenrolment",
-    "suppression.add": "add_suppression",
-    "suppression.download": "export_list",
-    "suppression.reveal": "see_addresses",
-    "suppression.undo": "change_suppression",
-    "template.view": "view_template",
-    "template.write": "change_template",
-    "template.publish": "publish_template",
-    "tokensecret.revoke": "change_tokensecret",
-    "tokensecret.rotate": "add_tokensecret",
-    "webhookendpoint.steer": "change_webhookendpoint",
-    "signin.end": "change_user",
-    "user.reset": "change_user",
-}
-"""Buttons and actions of the admin, by model and permission -> the right that they need."""
-
 
 def grants(role: str, right: str) -> bool:
     """Return True if a role has a right."""
     return any(fnmatchcase(right, pattern) for pattern in ROLES[role])
-
-
-def having(right: str) -> list[str]:
-    """Return the roles with a permission."""
-    return [role for role in ROLES if grants(role, right)]
 
 
 def permissions_of(model: str) -> tuple[tuple[str, str], ...]:

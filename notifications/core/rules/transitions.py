@@ -211,16 +211,3 @@ SOURCES: Final = MappingProxyType({
     for status in Status
 })
 """Target -> every status from which some transition leads to it."""
-
-NEVER_LEFT: Final = frozenset(set(Status) - set().union(*SOURCES.values()))
-"""Statuses that no transition leaves."""
-
-
-def picture() -> str:
-    """Draw the state machine as a Mermaid state diagram, one line per pair of statuses."""
-    edges: dict[tuple[str, str], list[str]] = {}
-    for each in TRANSITIONS:
-        for source in sorted(each.sources | each.if_called):
-            edges.setdefault((source.label, each.to.label), []).append(each.name)
-    lines = [f"    {source} --> {to}: {', '.join(names)}" for (source, to), names in edges.items()]
-    return "\n".join(["stateDiagram-v2", "    [*] --> scheduled", "    [*] --> queued", *lines])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from notifications.core import clock
-from notifications.core.models import Topic, TopicSubscriber
+from notifications.core.models import Topic
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient import PREFIX
 from notifications.core.store.postgres import db, merged_recipients
@@ -75,11 +75,6 @@ def delete(topic: Topic) -> None:
 def purge(topic_id: int, *, limit: int) -> int:
     """Remove up to `limit` subscribers of a deleted topic; return the number of rows."""
     return db.run("topic_purge", {"topic": topic_id, "limit": limit})
-
-
-def has_subscribers(topic_id: int) -> bool:
-    """Return True if a topic has a row of a subscriber."""
-    return TopicSubscriber.objects.filter(topic_id=topic_id).exists()
 
 
 def _change(statement: str, topic: Topic, user_ids: Sequence[str]) -> SubscriptionResult:
