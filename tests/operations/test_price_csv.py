@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from django.core.management import CommandError, call_command
 from notifications.core.models import Price
 from notifications.core.operations import price_csv
 from notifications.core.operations.price_csv import InvalidPrices
+from notifications.core.rules.csv_reader import InvalidFile
 from notifications.core.store.cached import prices
 from providers.contract import Channel
 
@@ -23,8 +25,12 @@ email,,,0.0002,2026-01-01
 """
 
 
+def _import(text: str) -> int:
+    return price_csv.import_file(io.BytesIO(text.encode()))
+
+
 def test_imported_prices_apply_to_calls() -> None:
-    assert price_csv.import_text(FILE) == 3
+    assert _import(FILE) == 3
     prices.forget()
     day = dt.date(2026, 2, 1)
     german = {"provider": "twilio", "country": "DE", "day": day}
@@ -34,8 +40,8 @@ def test_imported_prices_apply_to_calls() -> None:
 
 
 def test_a_second_import_changes_prices_and_adds_none() -> None:
-    price_csv.import_text(FILE)
-    assert price_csv.import_text(FILE.replace("0.0075", "0.008")) == 3
+    _import(FILE)
+    assert _import(FILE.replace("0.0075", "0.008")) == 3
     assert Price.objects.count() == 3
     assert Price.objects.get(channel=Channel.SMS, country="").micros == 8_000
 
@@ -56,14 +62,20 @@ def test_a_second_import_changes_prices_and_adds_none() -> None:
 )
 def test_a_wrong_line_imports_nothing(line: str, fault: str) -> None:
     with pytest.raises(InvalidPrices, match=f"line 5: .*{fault}"):
-        price_csv.import_text(FILE + line)
+        _import(FILE + line)
+    assert not Price.objects.exists()
+
+
+def test_a_decimal_comma_between_commas_imports_no_price_of_zero() -> None:
+    with pytest.raises(InvalidPrices, match=r"line 2: has 3 cells"):
+        _import("channel,price_usd\nsms,0,0895\n")
     assert not Price.objects.exists()
 
 
 @pytest.mark.parametrize("text", ["", "price_usd\n1\n", 'channel,price_usd\n"sms,1\n'])
 def test_a_file_that_is_no_table_of_prices_is_refused(text: str) -> None:
-    with pytest.raises(InvalidPrices):
-        price_csv.import_text(text)
+    with pytest.raises(InvalidFile):
+        _import(text)
 
 
 def test_the_command_loads_a_file(tmp_path: Path) -> None:

@@ -11,18 +11,16 @@ changes nothing.
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
 from notifications.core import clock
 from notifications.core.models import Price
 from notifications.core.rules.csv_lines import unescape
+from notifications.core.rules.csv_reader import BadRecord, ByteStream, CsvReader, Record
 from notifications.core.rules.prices import MICROS
 from providers.contract import Channel
 
@@ -35,42 +33,30 @@ _COUNTRY: Final = re.compile(r"[A-Z]{2}")
 _PROVIDER: Final = re.compile(r"[a-z0-9_.-]{1,32}")
 
 
-@dataclass(frozen=True, slots=True)
-class WrongLine:
-    """A wrong line of the file."""
-
-    line: int
-    detail: str
-
-
 class InvalidPrices(ValueError):
-    """The file was not imported. The error has up to 100 wrong lines."""
-
-    def __init__(self, faults: list[WrongLine]) -> None:
-        """Keep the wrong lines."""
-        super().__init__("; ".join(f"line {each.line}: {each.detail}" for each in faults))
-        self.faults = faults
+    """No price was imported; the message has up to MAX_FAULTS wrong lines."""
 
 
-def import_text(text: str) -> int:
+def import_file(stream: ByteStream) -> int:
     """Import the prices of a file, all or none; returns the number of prices.
 
     Raises:
-        InvalidPrices: the file has a wrong line.
+        InvalidFile: the file is no CSV with the required columns.
+        InvalidPrices: a line is wrong.
     """
     rows: list[Price] = []
-    faults: list[WrongLine] = []
-    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
-    try:
-        for number, given in _lines(lines):
-            try:
-                rows.append(_price(given))
-            except ValueError as error:
-                faults.append(WrongLine(number, str(error)))
-    except csv.Error as error:
-        faults.append(WrongLine(lines.line_num, f"invalid CSV: {error}"))
+    faults: list[str] = []
+    reader = CsvReader(stream, required=("channel", "price_usd"), known=COLUMNS)
+    for record in reader:
+        if isinstance(record, BadRecord):
+            faults.append(f"line {record.number}: {record.detail}")
+            continue
+        try:
+            rows.append(_price(_cells_by_name(record, reader.names)))
+        except ValueError as error:
+            faults.append(f"line {record.number}: {error}")
     if faults:
-        raise InvalidPrices(faults[:MAX_FAULTS])
+        raise InvalidPrices("; ".join(faults[:MAX_FAULTS]))
     # The last line of a provider, channel, country and day applies, as with two imports.
     places = ("channel", "country", "provider", "valid_from")
     unique = {tuple(getattr(row, name) for name in places): row for row in rows}
@@ -80,13 +66,13 @@ def import_text(text: str) -> int:
     return len(unique)
 
 
-def _lines(lines: Iterator[list[str]]) -> Iterator[tuple[int, Mapping[str, str]]]:
-    names = next(lines, [])
-    if not {"channel", "price_usd"} <= set(names):
-        raise csv.Error("the first line must name the columns, channel and price_usd among them")
-    for number, cells in enumerate(lines, start=2):
-        if cells:
-            yield number, dict(zip(names, cells, strict=False))
+def _cells_by_name(record: Record, names: list[str]) -> dict[str, str]:
+    # With commas between the cells, the price 0,0895 would be the price 0 and a further cell.
+    if len(record.cells) > len(names):
+        raise ValueError(
+            f"has {len(record.cells)} cells, and the first line names {len(names)} columns"
+        )
+    return dict(zip(names, record.cells, strict=False))
 
 
 def _price(given: Mapping[str, str]) -> Price:

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from notifications.core.operations import price_csv
 from notifications.core.operations.price_csv import InvalidPrices
+from notifications.core.rules.csv_reader import InvalidFile
 
 
 class Command(BaseCommand):
@@ -27,9 +28,10 @@ class Command(BaseCommand):
             CommandError: the file cannot be read, or has a wrong line.
         """
         try:
-            count = price_csv.import_text(file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
+            with file.open("rb") as stream:
+                count = price_csv.import_file(stream)
+        except OSError as error:
             raise CommandError(f"{file} cannot be read: {error}") from error
-        except InvalidPrices as error:
+        except (InvalidFile, InvalidPrices) as error:
             raise CommandError(f"No price was loaded: {error}.") from error
         self.stdout.write(f"{count} prices loaded.")
