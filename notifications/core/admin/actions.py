@@ -1,10 +1,14 @@
-"""Unfold's `action` decorator with correct type annotations."""
+"""Buttons of admin pages, and the rights that open them.
+
+`action` is unfold's decorator with correct type annotations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
+from django.http import HttpRequest
 from unfold.decorators import action as unfold_action
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -28,3 +32,24 @@ def action(
         icon=icon or None,
     )
     return cast("Callable[[Method], Method]", decorator)
+
+
+def requires(right: str) -> Callable[..., bool]:
+    """Return a method `has_x_permission` that is True for an operator with a right.
+
+    Args:
+        right: name of Django's permission, such as `notifications.change_alert`.
+    """
+
+    def has_permission(_admin: object, request: HttpRequest, _object_id: object = None) -> bool:
+        return bool(request.user.has_perm(right))
+
+    return has_permission
+
+
+def _never(_admin: object, _request: HttpRequest, _object_id: object = None) -> bool:
+    return False
+
+
+never: Callable[..., bool] = _never
+"""A method `has_x_permission` for what no operator may do."""

@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.core import conf
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.alerts import page_of
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.alerting import destinations, notices
@@ -107,9 +107,7 @@ class AlertDestinationAdmin(AuditedAdmin):
         own = super().get_readonly_fields(request, obj)
         return [*own, "name", "is_active"] if obj and obj.fingerprint else own
 
-    def has_steer_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may change destinations."""
-        return bool(request.user.has_perm("notifications.change_alertdestination"))
+    has_steer_permission = requires("notifications.change_alertdestination")
 
     @display(
         description="State", label={"works": "success", "fails": "danger", "off": "", "new": "info"}

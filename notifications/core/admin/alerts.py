@@ -21,7 +21,7 @@ from unfold.widgets import (
 
 from notifications.core import clock
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Alert
 from notifications.core.rules import alert_links
@@ -38,33 +38,18 @@ def page_of(alert: Alert) -> str:
     return reverse("admin:notifications_alert_change", args=[alert.pk])
 
 
-class AlertStateFilter(admin.SimpleListFilter):
+class AlertStateFilter(base.ChoiceFilter):
     """Filter for open alerts (default), covered alerts or resolved alerts."""
 
     title = "state"
     parameter_name = "state"
-
-    def lookups(
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
-    ) -> list[tuple[str, str]]:
-        """Return the states."""
-        return [
-            ("open", "Open"),
-            ("covered", "Open, covered by another alert"),
-            ("resolved", "Resolved"),
-            ("all", "All"),
-        ]
-
-    def choices(self, changelist: Any) -> Any:  # noqa: ANN401 - Django's types
-        """Return the choices; the default is `open`."""
-        for value, label in self.lookup_choices:
-            yield {
-                "selected": (self.value() or "open") == value,
-                "query_string": changelist.get_query_string({self.parameter_name: value}),
-                "display": label,
-            }
+    offered = (
+        ("open", "Open"),
+        ("covered", "Open, covered by another alert"),
+        ("resolved", "Resolved"),
+        ("all", "All"),
+    )
+    default = "open"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Alert]) -> QuerySet[Alert]:  # noqa: ARG002 - Django's signature
         """Restrict the list to a state."""
@@ -177,9 +162,7 @@ class AlertAdmin(base.ReadOnlyAdmin):
         rows = row.covered.filter(resolved_at=None)
         return format_html_join("", "<div>{}</div>", ((base.link(page_of(r), r),) for r in rows))
 
-    def has_resolve_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may change alerts."""
-        return bool(request.user.has_perm("notifications.change_alert"))
+    has_resolve_permission = requires("notifications.change_alert")
 
     @action("Acknowledge for 4 hours", permissions=["resolve"])
     def acknowledge_all(self, request: HttpRequest, queryset: QuerySet[Alert]) -> None:

@@ -10,6 +10,7 @@ from django.core.validators import RegexValidator
 from django.db.models import Model
 from django.http import HttpRequest
 
+from notifications.core.admin.actions import never
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.models import Attribute
 from notifications.core.rules.attributes import BUILT_IN, MAX_ATTRIBUTES, NAME_PATTERN
@@ -48,9 +49,7 @@ class AttributeAdmin(AuditedAdmin):
         fixed = ("created_by", "created_at")
         return fixed if obj is None else ("name", "kind", *fixed)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: recipients and audiences have values of the attribute."""
-        return False
+    has_delete_permission = never  # recipients and audiences have values of the attribute
 
     def save_model(  # type: ignore[override]  # unfold forgets the type of the model
         self, request: HttpRequest, obj: Attribute, form: forms.Form, change: object

@@ -115,7 +115,7 @@ class AuditedAdmin(ModelAdmin):
         return allowed and lookup.partition("__")[0] not in columns
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the actions; an operator who may not export lists gets no `export_csv`."""
+        """Return the actions; without the right to export lists there is no `export_csv`."""
         actions: dict[str, Any] = super().get_actions(request)
         if not request.user.has_perm("notifications.export_list"):
             actions.pop("export_csv", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from unfold.decorators import display
 
 from notifications.core import clock
 from notifications.core.admin import own_writes
+from notifications.core.admin.actions import never
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.models import Producer
 from notifications.core.rules import ids
@@ -124,25 +125,12 @@ class ReadOnlyAdmin(AuditedAdmin):
             self.reads_replica and self.has_view_permission(request)
         ):
             return show()
-        return own_writes.read(request, lambda: _rendered(show()))
+        return own_writes.read(request, lambda: _render_now(show()))
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: only the service writes the table."""
-        return False
-
-    def has_change_permission(  # noqa: D102 - as above
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        obj: Model | None = None,  # noqa: ARG002 - Django's signature
-    ) -> bool:
-        return False
-
-    def has_delete_permission(  # noqa: D102 - as above
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        obj: Model | None = None,  # noqa: ARG002 - Django's signature
-    ) -> bool:
-        return False
+    # Only the service writes the table.
+    has_add_permission = never
+    has_change_permission = never
+    has_delete_permission = never
 
 
 class OfProducerAdmin(ReadOnlyAdmin):
@@ -160,7 +148,7 @@ class OfProducerAdmin(ReadOnlyAdmin):
         return getattr(row, "producer_name", "") or "a deleted producer"
 
 
-def _rendered(response: HttpResponse) -> HttpResponse:
+def _render_now(response: HttpResponse) -> HttpResponse:
     """Render a page now: its rows are read during the rendering."""
     return response.render() if isinstance(response, TemplateResponse) else response
 
@@ -198,34 +186,48 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # it is not subscr
         return f"{self.count:,}{'+' if self.count >= COUNTED else ''}"
 
 
-class RecentFilter(admin.SimpleListFilter):
-    """Filter by creation time, read from the id: Postgres skips partitions of other days."""
+class ChoiceFilter(admin.SimpleListFilter):
+    """A filter with constant choices."""
 
-    title = "when"
-    parameter_name = "within"
+    offered: Sequence[tuple[str, str]]
+    """Value and label of each choice."""
+    default: str = ""
+    """The choice of a list without the parameter; empty: the filter also offers `All`."""
 
     def lookups(
         self,
         request: HttpRequest,  # noqa: ARG002 - Django's signature
         model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
     ) -> list[tuple[str, str]]:
-        """Return the time spans; the default is a day."""
-        return [(name, f"Last {name}") for name in RECENT]
+        """Return the choices."""
+        return list(self.offered)
 
     def choices(self, changelist: Any) -> Any:  # noqa: ANN401 - Django's types
-        """Return the choices without `All`, because an unbounded list is not offered."""
-        for name, label in self.lookup_choices:
+        """Return the links of the choices; with a default without `All`."""
+        if not self.default:
+            yield from super().choices(changelist)
+            return
+        for value, label in self.lookup_choices:
             yield {
-                "selected": (self.value() or "day") == name,
-                "query_string": changelist.get_query_string({self.parameter_name: name}),
+                "selected": (self.value() or self.default) == value,
+                "query_string": changelist.get_query_string({self.parameter_name: value}),
                 "display": label,
             }
+
+
+class RecentFilter(ChoiceFilter):
+    """Filter by creation time, read from the id: Postgres skips partitions of other days."""
+
+    title = "when"
+    parameter_name = "within"
+    offered = tuple((name, f"Last {name}") for name in RECENT)
+    default = "day"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Restrict the list to the time span, except for the results of a search."""
         if request.GET.get("q"):
             return queryset
-        span = RECENT.get(self.value() or "day", RECENT["day"])
+        span = RECENT.get(self.value() or self.default, RECENT[self.default])
         return queryset.filter(pk__gte=_first_id_since(clock.now() - span))
 
 

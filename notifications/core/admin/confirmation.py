@@ -1,4 +1,4 @@
-"""Stamps and moments of confirmation pages: a confirmation holds for what its page has shown.
+"""Stamps and moments of confirmation pages: a confirmation holds for the rows on its page.
 
     STAMP    digest of what the page shows; with another digest the page asks again
     MOMENT   when the page was shown; rows that came later are not in the selection

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from notifications.core import clock
 from notifications.core.admin import dead_letter_selection
-from notifications.core.admin.base import RECENT
+from notifications.core.admin.base import RECENT, ChoiceFilter
 from notifications.core.models import DeadLetter, Producer
 from notifications.core.models.choices import CHANNELS, MODES
 from notifications.core.store.postgres import dead_letters
@@ -35,23 +35,15 @@ class _Choice(admin.SimpleListFilter):
         return self.offered()
 
 
-class StateFilter(_Choice):
-    """Filter for open (default) or resolved dead letters."""
+class StateFilter(ChoiceFilter):
+    """Filter for open (default) or resolved dead letters, which cannot be replayed."""
 
     title = "state"
     parameter_name = "state"
-    offered = staticmethod(lambda: [("open", "Open"), ("resolved", "Resolved")])
+    offered = (("open", "Open"), ("resolved", "Resolved"))
+    default = "open"
 
-    def choices(self, changelist: Any) -> Any:  # noqa: ANN401 - Django's types
-        """Return the choices without `All`, because a resolved dead letter cannot be replayed."""
-        for value, label in self.lookup_choices:
-            yield {
-                "selected": (self.value() or "open") == value,
-                "query_string": changelist.get_query_string({self.parameter_name: value}),
-                "display": label,
-            }
-
-    def queryset(  # type: ignore[override]  # this one does narrow
+    def queryset(
         self, request: HttpRequest, queryset: QuerySet[DeadLetter]
     ) -> QuerySet[DeadLetter]:
         """Apply all filters of the list."""

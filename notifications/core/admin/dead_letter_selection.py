@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from django.http import HttpRequest, QueryDict
 
-from notifications.core.admin import shown
+from notifications.core.admin import confirmation
 from notifications.core.admin.base import RECENT
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.lane import Mode
@@ -52,13 +52,13 @@ def confirmed(request: HttpRequest) -> LetterFilter | None:
     Raises:
         ValueError: as `read`.
     """
-    moment = shown.moment(request)
+    moment = confirmation.moment(request)
     if moment is None:
         return None
     wanted = read(request.GET, now=moment)
     wanted = replace(wanted, until=min(wanted.until or moment, moment))
     # A transaction that ended after the look may have made letters with earlier times.
-    return wanted if dead_letters.matching(wanted).count() <= shown.count(request) else None
+    return wanted if dead_letters.matching(wanted).count() <= confirmation.count(request) else None
 
 
 def describe_filter(wanted: LetterFilter) -> list[str]:

@@ -25,7 +25,7 @@ from unfold.widgets import UnfoldBooleanWidget
 
 from notifications.core import clock
 from notifications.core.admin import addresses, base, dead_letter_selection, recipient_names
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.admin.dead_letter_filters import FILTERS
 from notifications.core.models import DeadLetter, ReplayJob
@@ -183,9 +183,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         except ValueError:
             return queryset.none(), False
 
-    def has_replay_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may replay and discard dead letters."""
-        return bool(request.user.has_perm("notifications.replay_deadletter"))
+    has_replay_permission = requires("notifications.replay_deadletter")
 
     @action("Replay", permissions=["replay"])
     def replay(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
@@ -230,7 +228,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         """Show the selection; on POST start the job and redirect to the progress."""
         wanted = self._get_filter(request)
         form = ReplayForm(request.POST if request.method == "POST" else None)
-        confirmed = self._confirmed(request)
+        confirmed = self._confirmed_filter(request)
         if confirmed and form.is_valid():
             try:
                 with audit.changes(name_of(request), "replay_dead_letters") as made:
@@ -262,7 +260,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     def confirm_discard(self, request: HttpRequest) -> HttpResponse:
         """Show the selection; on POST discard the dead letters."""
         wanted = self._get_filter(request)
-        if confirmed := self._confirmed(request):
+        if confirmed := self._confirmed_filter(request):
             chosen = list(dead_letters.matching(confirmed).values_list("pk", flat=True))
             discarded = sum(
                 _discard_letters(chosen[start : start + _CHUNK], by=name_of(request))
@@ -280,7 +278,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         except ValueError as error:
             raise BadRequest(str(error)) from error
 
-    def _confirmed(self, request: HttpRequest) -> LetterFilter | None:
+    def _confirmed_filter(self, request: HttpRequest) -> LetterFilter | None:
         """Return the filter of a confirmed selection; None: there is no confirmation of it."""
         if request.method != "POST":
             return None

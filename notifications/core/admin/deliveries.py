@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
 
 from notifications.core.admin import activity, base, message_page, workers
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.admin.message_actions import MessageActions
 from notifications.core.models import Delivery, Notification
@@ -95,9 +95,7 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
         """Show the work of each lane."""
         return workers.show(self, request)
 
-    def has_resolve_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may change deliveries."""
-        return bool(request.user.has_perm("notifications.change_delivery"))
+    has_resolve_permission = requires("notifications.change_delivery")
 
     @action("Unknown: it was sent", permissions=["resolve"])
     def was_sent(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:

@@ -18,7 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from notifications.core.admin import addresses, base, message_files, message_page
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Notification, Recipient
 from notifications.core.operations import resend, sent_content, withdraw
@@ -35,13 +35,8 @@ class MessageActions(base.ReadOnlyAdmin):
 
     actions_detail = ("cancel", "withdraw", "resend", "send_to_me", "attachment")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
-    def has_cancel_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
-        """Return True if the operator may cancel notifications."""
-        return bool(request.user.has_perm("notifications.cancel_notification"))
-
-    def has_resend_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
-        """Return True if the operator may add notifications."""
-        return bool(request.user.has_perm("notifications.add_notification"))
+    has_cancel_permission = requires("notifications.cancel_notification")
+    has_resend_permission = requires("notifications.add_notification")
 
     def has_reveal_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
         """Return True if the operator may see messages, and addresses in full."""

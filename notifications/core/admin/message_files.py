@@ -1,4 +1,4 @@
-"""Downloads of the attachments of a message, for operators who may see addresses.
+"""Downloads of the attachments of a message, for operators with the right to see addresses.
 
 A file can have any personal value of its recipient, and no value in the file is masked. Each
 download writes an audit entry with the digest, and without the name, which no erasure deletes.
@@ -41,7 +41,7 @@ def shown(request: HttpRequest, notification: Notification) -> Sequence[Attachme
 
 
 def answer(request: HttpRequest, notification: Notification) -> HttpResponse:
-    """Return the attachment whose place, from 0, is in the query, and write an audit entry.
+    """Return the attachment at the place in the query, from 0, and write an audit entry.
 
     Raises:
         Http404: the message has no such attachment.

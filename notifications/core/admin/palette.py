@@ -93,7 +93,7 @@ def _messages(term: str) -> Iterator[SearchResult]:
 
 
 def _names(request: HttpRequest, term: str) -> Iterator[SearchResult]:
-    """Yield templates and producers whose names contain the term."""
+    """Yield templates and producers with the term in the name."""
     if request.user.has_perm("notifications.view_template"):
         listed = Q(template_id=term) | Q(template_id__icontains=term) & ~ONE_OFF
         templates = Template.objects.filter(listed)

@@ -26,6 +26,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldBooleanSwitchWidget
 
 from notifications.core import sweeps
+from notifications.core.admin.actions import never
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.models import SweepRun
 from notifications.core.store.postgres import periodic_tasks
@@ -140,17 +141,8 @@ class PeriodicTaskAdmin(AuditedAdmin):
     fields = ("name", "task", "enabled", "confirmed", "seconds", "limit", *_RESULTS)
     readonly_fields = ("name", "task", *_RESULTS)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: a task without a sweep does nothing."""
-        return False
-
-    def has_delete_permission(
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        obj: PeriodicTask | None = None,  # noqa: ARG002 - Django's signature
-    ) -> bool:
-        """Return False: the next deployment would create the task again."""
-        return False
+    has_add_permission = never  # a task without a sweep does nothing
+    has_delete_permission = never  # the next deployment would create the task again
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PeriodicTask]:
         """Return the tasks of sweeps, with intervals."""

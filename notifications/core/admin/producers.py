@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from notifications.core import clock
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, never, requires
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.admin.fields import (
     CountriesField,
@@ -72,9 +72,7 @@ class ProducerAdmin(AuditedAdmin):
         """Return the link to the page with plots."""
         return traffic_link("producer", row.pk)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Producer | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: notifications refer to the producer for ninety days."""
-        return False
+    has_delete_permission = never  # notifications refer to the producer for ninety days
 
 
 class ApiKeyForm(forms.ModelForm[ApiKey]):
@@ -130,17 +128,9 @@ class ApiKeyAdmin(AuditedAdmin):
         asked = ("producer", "mode", "scopes", "note", "expires_at")
         return asked if obj is None else self.readonly_shown[:1] + asked + self.readonly_shown[1:]
 
-    def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: a key is replaced, not changed."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: a key is revoked, so that a record stays."""
-        return False
-
-    def has_revoke_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may change keys."""
-        return bool(request.user.has_perm("notifications.change_apikey"))
+    has_change_permission = never  # a key is replaced, not changed
+    has_delete_permission = never  # a key is revoked, so that a record stays
+    has_revoke_permission = requires("notifications.change_apikey")
 
     @display(
         description="State", label={"good": "success", "expired": "warning", "revoked": "danger"}

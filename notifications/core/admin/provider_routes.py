@@ -1,7 +1,7 @@
 """Routes of channels to providers. A change applies in all processes within two seconds.
 
 A row can name configured providers only, and only channels and platforms which the provider
-supports. A row whose provider has lost the settings is skipped, and the list shows this state.
+supports. A row of a provider without settings is skipped, and the list shows this state.
 """
 
 from __future__ import annotations

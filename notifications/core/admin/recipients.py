@@ -229,19 +229,12 @@ class ContactForm(forms.ModelForm[Contact]):
             self.add_error("address", said)
 
 
-class NeedsCheckFilter(admin.SimpleListFilter):
+class NeedsCheckFilter(base.ChoiceFilter):
     """Filter for contacts with an open dead letter."""
 
     title = "needs a check"
     parameter_name = "needs_check"
-
-    def lookups(
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
-    ) -> list[tuple[str, str]]:
-        """Return the single choice."""
-        return [("yes", "Yes")]
+    offered = (("yes", "Yes"),)
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Contact]) -> QuerySet[Contact]:  # noqa: ARG002 - Django's signature
         """Filter with the partial index of dead letters."""

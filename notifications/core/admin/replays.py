@@ -11,7 +11,7 @@ from django.urls import reverse
 from unfold.decorators import display
 
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import ReplayJob
 from notifications.core.operations import replay
@@ -38,9 +38,7 @@ class ReplayJobAdmin(base.ReadOnlyAdmin):
 
     actions_detail = ("stop",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
-    def has_stop_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
-        """Return True if the operator may replay dead letters."""
-        return bool(request.user.has_perm("notifications.replay_deadletter"))
+    has_stop_permission = requires("notifications.replay_deadletter")
 
     @action("Stop", url_path="stop", permissions=["stop"], icon="stop_circle")
     def stop(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -21,7 +21,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, never, requires
 from notifications.core.admin.addresses import MaskedAddressAdmin, may_see
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Suppression
@@ -139,18 +139,9 @@ class SuppressionAdmin(MaskedAddressAdmin):
         """Return the reason for the removal with masked addresses."""
         return masking.mask_text(row.undo_note)
 
-    def has_change_permission(self, request: HttpRequest, obj: Suppression | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: an entry is undone, not changed."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Suppression | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: an entry is undone, so that a record stays."""
-        return False
-
-    def has_undo_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may change entries."""
-        del object_id
-        return bool(request.user.has_perm("notifications.change_suppression"))
+    has_change_permission = never  # an entry is undone, not changed
+    has_delete_permission = never  # an entry is undone, so that a record stays
+    has_undo_permission = requires("notifications.change_suppression")
 
     def has_download_permission(self, request: HttpRequest) -> bool:
         """Return True if the operator may export lists and see addresses."""

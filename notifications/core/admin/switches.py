@@ -1,4 +1,4 @@
-"""Switches: set a kill switch with reason and expiry, see what waits, resume.
+"""Switches: set a kill switch with reason and expiry, see the waiting deliveries, resume.
 
 A switch is set in three steps: the kind, the name with the reason, and the number of deliveries of
 each priority that would wait. The page of circuit breakers opens the second step for a provider.
@@ -32,19 +32,12 @@ from providers.contract import Channel
 LIST: Final = "admin:notifications_switch_changelist"
 
 
-class SwitchStateFilter(admin.SimpleListFilter):
-    """Active or ended switches; the default is the active switches."""
+class SwitchStateFilter(base.ChoiceFilter):
+    """Filter for active or ended switches."""
 
     title = "state"
     parameter_name = "state"
-
-    def lookups(
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
-    ) -> list[tuple[str, str]]:
-        """Return the states."""
-        return [("active", "Active"), ("ended", "Ended")]
+    offered = (("active", "Active"), ("ended", "Ended"))
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Switch]) -> QuerySet[Switch]:
         """Restrict the list to a state."""

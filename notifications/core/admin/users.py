@@ -30,7 +30,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from notifications.core import clock
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, never, requires
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.models import SignIn
 from notifications.core.rules.roles import APPS, GROUP_PREFIX, RIGHTS
@@ -100,13 +100,8 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
             return False
         return bool(super().has_change_permission(request, obj))
 
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: accounts are switched off, because the audit log refers to names."""
-        return False
-
-    def has_reset_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may change accounts."""
-        return bool(request.user.has_perm("auth.change_user"))
+    has_delete_permission = never  # an account is switched off: the audit log refers to the name
+    has_reset_permission = requires("auth.change_user")
 
     @action("Reset the second factor", permissions=["reset"])
     def reset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:

@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from notifications.core import clock
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, never, requires
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.models import WebhookAttempt, WebhookEndpoint, WebhookMessage
 from notifications.core.rules.webhook_events import FILTERABLE, EndpointState
@@ -87,21 +87,9 @@ class WebhookEndpointAdmin(AuditedAdmin):
     )
     readonly_fields: ClassVar = [name for name in fields if name not in {"url", "events", "preset"}]
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: the producer's own call shows the secret."""
-        return False
-
-    def has_delete_permission(
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        obj: WebhookEndpoint | None = None,  # noqa: ARG002 - Django's signature
-    ) -> bool:
-        """Return False: an operator disables an endpoint."""
-        return False
-
-    def has_steer_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may change endpoints."""
-        return bool(request.user.has_perm("notifications.change_webhookendpoint"))
+    has_add_permission = never  # the producer's own call shows the secret
+    has_delete_permission = never  # an operator disables an endpoint
+    has_steer_permission = requires("notifications.change_webhookendpoint")
 
     @display(description="URL")
     def address(self, endpoint: WebhookEndpoint) -> str:

@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from notifications.core import clock
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, never, requires
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.models import TokenSecret
 from notifications.core.rules.lane import Mode
@@ -76,22 +76,10 @@ class TokenSecretAdmin(AuditedAdmin):
         asked = ("producer", "mode", "scopes", "note")
         return asked if obj is None else (*asked, *self.shown)
 
-    def has_change_permission(self, request: HttpRequest, obj: TokenSecret | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: a secret is replaced, not changed."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: TokenSecret | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Return False: a secret is revoked, so that a record stays."""
-        return False
-
-    def has_revoke_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may change secrets."""
-        return bool(request.user.has_perm("notifications.change_tokensecret"))
-
-    def has_rotate_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may create secrets."""
-        del object_id
-        return bool(request.user.has_perm("notifications.add_tokensecret"))
+    has_change_permission = never  # a secret is replaced, not changed
+    has_delete_permission = never  # a secret is revoked, so that a record stays
+    has_revoke_permission = requires("notifications.change_tokensecret")
+    has_rotate_permission = requires("notifications.add_tokensecret")
 
     @display(
         description="State",

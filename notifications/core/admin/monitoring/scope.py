@@ -118,7 +118,7 @@ class Scope:
 
     @property
     def _step(self) -> Step:
-        """The shortest step whose buckets are kept and not too many."""
+        """The shortest step with kept buckets that are not too many."""
         span, age = self.range.until - self.range.since, self.now - self.range.since
         if span <= _MINUTE_POINTS and age < _MINUTES_KEPT:
             return Step.MINUTE

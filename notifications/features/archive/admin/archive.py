@@ -11,7 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from unfold.decorators import display
 
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.models import ArchiveDay, ArchiveState
 
 _FILES_LEFT: Final = "expired; files stay elsewhere"
@@ -28,9 +28,7 @@ class ArchiveDayAdmin(base.ReadOnlyAdmin):
     sortable_by = ()
     actions_list = ("search",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
-    def has_read_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may read the archive."""
-        return bool(request.user.has_perm("notifications.read_archive"))
+    has_read_permission = requires("notifications.read_archive")
 
     @action("Search the archive", permissions=["read"], url_path="search", icon="search")
     def search(self, request: HttpRequest) -> HttpResponse:

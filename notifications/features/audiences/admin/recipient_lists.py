@@ -20,6 +20,7 @@ from unfold.widgets import (
 )
 
 from notifications.core.admin import base
+from notifications.core.admin.actions import requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import RecipientList
 from notifications.core.models.choices import MODES
@@ -69,9 +70,7 @@ class RecipientListAdmin(base.ReadOnlyAdmin):
         rows: QuerySet[RecipientList] = super().get_queryset(request).filter(deleted_at=None)
         return rows
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may upload recipients."""
-        return bool(request.user.has_perm("notifications.add_recipientlist"))
+    has_add_permission = requires("notifications.add_recipientlist")
 
     @display(description="State", label=_COLOURS)
     def label(self, row: RecipientList) -> str:

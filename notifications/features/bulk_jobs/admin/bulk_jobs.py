@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.core import clock
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import BulkJob
 from notifications.core.rules.bulk_job import BulkJobState
@@ -100,14 +100,8 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
         """Return the list with figures."""
         return BulkJobList
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may compose and send bulk jobs."""
-        return bool(request.user.has_perm("notifications.add_bulkjob"))
-
-    def has_steer_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may pause, resume and cancel bulk jobs."""
-        del object_id
-        return bool(request.user.has_perm("notifications.change_bulkjob"))
+    has_add_permission = requires("notifications.add_bulkjob")
+    has_steer_permission = requires("notifications.change_bulkjob")
 
     @display(description="State", label=STATE_COLOURS)
     def label(self, job: BulkJob) -> str:

@@ -25,7 +25,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.urls import reverse
 
 from notifications.core import clock
-from notifications.core.admin import base, shown
+from notifications.core.admin import base, confirmation
 from notifications.core.admin.audited import name_of
 from notifications.core.admin.block_kinds import BLOCK_KINDS
 from notifications.core.models import BulkJob
@@ -121,7 +121,7 @@ def _try_to_send(
         try:
             if draft.must_be_confirmed and not _job_of(draft):
                 said = _objection(draft) if is_confirmed else ""
-                is_seen = shown.is_seen(request, _stamp(draft, draft.request))
+                is_seen = confirmation.is_seen(request, _stamp(draft, draft.request))
                 if is_confirmed and not is_seen:
                     messages.error(request, _CHANGED)
                 if said or not is_seen or not is_confirmed:
@@ -170,15 +170,15 @@ def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
 
 
 def _check_seen(request: HttpRequest, job: BulkJob, draft: Draft) -> None:
-    """Compare a stored job with what the pages have shown.
+    """Compare a stored job with the job that the pages have shown.
 
     A written text is a part of the form, so the sender has seen the text.
 
     Raises:
         _NotSeen: the audience, the priority or a version of a template is another one than shown.
     """
-    stamp = shown.stamp(job.audience, Priority(job.priority).name)
-    if draft.must_be_confirmed and not shown.is_seen(request, stamp):
+    stamp = confirmation.stamp(job.audience, Priority(job.priority).name)
+    if draft.must_be_confirmed and not confirmation.is_seen(request, stamp):
         raise _NotSeen("audience", _CHANGED)
     seen = set(request.POST.getlist("seen"))
     pinned = {job.template, *(each["template"] for each in job.variants)}
@@ -347,7 +347,7 @@ def _stamp(draft: Draft, wanted: BulkJobRequest) -> str:
     """
     caller = compose_draft.caller_of(draft.value["producer"], draft.mode, by="")
     rule = create.type_rule(caller, wanted)
-    return shown.stamp(draft.audience, rule.priority.name)
+    return confirmation.stamp(draft.audience, rule.priority.name)
 
 
 def _objection(draft: Draft) -> str:

@@ -1,6 +1,6 @@
 """Results on the page of a bulk job: sentences, and plots that need no script.
 
-A plot is a table whose bars are drawn as SVG by the server: a reader without a picture has the
+A plot is a table with bars that the server draws as SVG: a reader without a picture has the
 numbers, and the policy for styles of the page stays as it is.
 """
 
@@ -60,7 +60,7 @@ def _sentences(job: BulkJob, found: JobFigures) -> Iterator[str]:
         is_over=is_over,
     )
     yield from results.messages(_outcome(found.whole))
-    compared = list(_compared(job, found))
+    compared = list(_compare_variants(job, found))
     for total, shares in compared:
         yield results.variants(shares, verb=_VERBS[total])
     if compared and job.winner:
@@ -70,7 +70,7 @@ def _sentences(job: BulkJob, found: JobFigures) -> Iterator[str]:
 def plots(job: BulkJob, found: JobFigures) -> list[Plot]:
     """Return the plot of the recipients, and a plot of the variants for each metric."""
     drawn = [_recipients(job, found)] if found.examined else []
-    compared = _compared(job, found)
+    compared = _compare_variants(job, found)
     return drawn + [_variants(shares, verb=_VERBS[total]) for total, shares in compared]
 
 
@@ -80,7 +80,9 @@ def _metrics(job: BulkJob) -> set[Total]:
     return {Total.READ, Total.CLICKED, *([Total(rule["metric"])] if rule else [])}
 
 
-def _compared(job: BulkJob, found: JobFigures) -> Iterator[tuple[Total, list[VariantShare]]]:
+def _compare_variants(
+    job: BulkJob, found: JobFigures
+) -> Iterator[tuple[Total, list[VariantShare]]]:
     """Yield each metric with the shares of the variants; a metric of no message is left out."""
     names = [str(each["name"]) for each in job.variants]
     if len(names) < 2:  # noqa: PLR2004 - a comparison needs two

@@ -20,7 +20,8 @@ from unfold.widgets import (
 )
 
 from notifications.core import clock
-from notifications.core.admin import base, names, shown
+from notifications.core.admin import base, confirmation, names
+from notifications.core.admin.actions import requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import CancelJob, Producer
 from notifications.core.models.choices import PRIORITIES
@@ -148,9 +149,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
     list_display = ("id", "created_at", "requested_by", "terms", "cancelled", "stopped", "state")
     sortable_by = ()
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may cancel notifications."""
-        return bool(request.user.has_perm("notifications.cancel_notification"))
+    has_add_permission = requires("notifications.cancel_notification")
 
     @display(
         description="State", label={"running": "info", "stopped": "warning", "finished": "success"}
@@ -193,7 +192,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         form.offer_names()
         preview = None
         if is_post and form.is_valid() and "change" not in request.POST:
-            if "confirmed" in request.POST and (moment := shown.moment(request)):
+            if "confirmed" in request.POST and (moment := confirmation.moment(request)):
                 by = name_of(request)
                 job = jobs.start(_as_shown(form.filter, moment), requested_by=by, by=by)
                 page = reverse("admin:notifications_canceljob_change", args=[job.pk])

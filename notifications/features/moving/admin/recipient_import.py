@@ -23,7 +23,7 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from notifications.core.admin import base, shown
+from notifications.core.admin import base, confirmation
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Recipient
 from notifications.core.models.choices import MODES
@@ -116,7 +116,8 @@ def _run(request: HttpRequest, form: RecipientImportForm) -> Report | None:
     data = form.cleaned_data
     raw = data["file"].read()
     is_import = request.POST.get("do") == _IMPORT
-    if is_import and shown.STAMP in request.POST and not shown.is_seen(request, _stamp(raw, data)):
+    was_checked = confirmation.STAMP in request.POST
+    if is_import and was_checked and not confirmation.is_seen(request, _stamp(raw, data)):
         form.add_error("file", "This is not the file, or not the mode, of the check: check it.")
         return None
     try:
@@ -142,7 +143,7 @@ def _require(request: HttpRequest, right: str) -> None:
 def _shown(request: HttpRequest, form: RecipientImportForm, report: Report | None) -> str:
     """Return the stamp of the checked file: of this request, else of the check before."""
     if report is None:
-        return request.POST.get(shown.STAMP, "")
+        return request.POST.get(confirmation.STAMP, "")
     if report.is_written:
         return ""
     file = form.cleaned_data["file"]
@@ -151,4 +152,4 @@ def _shown(request: HttpRequest, form: RecipientImportForm, report: Report | Non
 
 
 def _stamp(raw: bytes, data: dict[str, Any]) -> str:
-    return shown.stamp(hashlib.sha256(raw).hexdigest(), data["mode"])
+    return confirmation.stamp(hashlib.sha256(raw).hexdigest(), data["mode"])

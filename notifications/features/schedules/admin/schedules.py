@@ -19,7 +19,7 @@ from unfold.decorators import display
 
 from notifications.core import clock
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Occurrence, Schedule
 from notifications.core.rules.times import local_time
@@ -56,9 +56,7 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
         rows: QuerySet[Schedule] = super().get_queryset(request)
         return rows.annotate(made_at=Subquery(made.order_by("at").values("at")[:1]))
 
-    def has_pause_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may change schedules."""
-        return request.user.has_perm("notifications.change_schedule")
+    has_pause_permission = requires("notifications.change_schedule")
 
     @display(
         description="State", label={"active": "success", "paused": "warning", "failing": "danger"}

@@ -55,7 +55,7 @@ class Typed:
 
 def show(model_admin: AuditedAdmin, request: HttpRequest, series: Series | None) -> HttpResponse:
     """Show the page; the text box has the draft, or the published version for a new draft."""
-    typed = examine(_stored(series), _caller_of(series))
+    typed = examine(_stored_definition(series), _caller_of(series))
     typed.seen = versions.mark_of(series) if series else ""
     form = NewSeriesForm(initial={"mode": request.GET.get("mode", "")}) if series is None else None
     return _page(model_admin, request, series, typed, form)
@@ -166,7 +166,7 @@ def _page(
         "is_tried": is_tried,
         "faults": [*_lines(typed.faults), *_lines(typed.objections)] if is_tried else [],
         "picture": _picture(typed),
-        "published": _published(series),
+        "published": _published_picture(series),
         "data": choices.data(series) | _as_json(typed, {}, has_picture=False),
         **choices.lists(series),
     }
@@ -195,7 +195,7 @@ def _picture(typed: Typed) -> picture.Picture | None:
     return picture.of(program.compile_definition(typed.parsed), title="These steps")
 
 
-def _published(series: Series | None) -> picture.Picture | None:
+def _published_picture(series: Series | None) -> picture.Picture | None:
     """Return the picture of the version for new enrolments, with the enrolments at each step."""
     if series is None or series.current is None:
         return None
@@ -207,7 +207,7 @@ def _published(series: Series | None) -> picture.Picture | None:
     return picture.of(read, title=title, version_id=current.pk, found=found)
 
 
-def _stored(series: Series | None) -> str:
+def _stored_definition(series: Series | None) -> str:
     version = (versions.draft_of(series) or series.current) if series else None
     if version is None:
         return _EMPTY

@@ -15,7 +15,7 @@ from django.urls import reverse
 from unfold.decorators import display
 
 from notifications.core.admin import base, recipient_names
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.models import Recipient
 from notifications.core.store.postgres import audit
@@ -72,10 +72,7 @@ class SeriesEnrolmentAdmin(base.ReadOnlyAdmin):
         people = Recipient.objects.filter(user_id=search_term.strip())
         return queryset.filter(recipient__in=list(people.values_list("pk", flat=True))), False
 
-    def has_stop_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may stop enrolments."""
-        del object_id
-        return bool(request.user.has_perm("notifications.change_seriesenrolment"))
+    has_stop_permission = requires("notifications.change_seriesenrolment")
 
     @display(description="Version")
     def version_number(self, row: SeriesEnrolment) -> int:

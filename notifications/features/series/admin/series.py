@@ -16,7 +16,7 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from notifications.core.admin import base
-from notifications.core.admin.actions import action
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import name_of
 from notifications.core.rules.problems import Problem
 from notifications.core.store.postgres import audit
@@ -80,14 +80,8 @@ class SeriesAdmin(base.ReadOnlyAdmin):
         """Return the list with figures."""
         return SeriesList
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return True if the operator may create series."""
-        return bool(request.user.has_perm("notifications.add_series"))
-
-    def has_steer_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may edit, publish, pause and resume series."""
-        del object_id
-        return bool(request.user.has_perm("notifications.change_series"))
+    has_add_permission = requires("notifications.add_series")
+    has_steer_permission = requires("notifications.change_series")
 
     @display(description="State", label=STATE_COLOURS)
     def label(self, series: Series) -> str:

@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from notifications.core.admin.base import ChoiceFilter
 from notifications.core.models import Template
 from notifications.core.store.templates.rows import ONE_OFF
 
 
-class OneOffFilter(admin.SimpleListFilter):
+class OneOffFilter(ChoiceFilter):
     """Leaves out the texts of single bulk jobs, unless the operator asks for them."""
 
     title = "texts of bulk jobs"
     parameter_name = "one_off"
-
-    def lookups(
-        self,
-        request: HttpRequest,  # noqa: ARG002 - Django's signature
-        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - as above
-    ) -> list[tuple[str, str]]:
-        """Return the choices beside the first one."""
-        return [("only", "only these"), ("with", "with these")]
+    offered = (("only", "only these"), ("with", "with these"))
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         """Yield the choices; the first one is the list without a filter."""

@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from notifications.core import conf
-from notifications.core.admin import base, shown
+from notifications.core.admin import base, confirmation
 from notifications.core.models import NotificationType, Template, TemplateEvent
 from notifications.core.rules.language import locales
 from notifications.core.rules.language.syntax import BrokenTemplate
@@ -95,9 +95,9 @@ def show(
 
 
 def _revision(content: TemplateContent, now_valid: Template | None) -> str:
-    """Return the stamp of what the page shows: the content, and the version that it replaces."""
+    """Return the stamp of the shown version: the content, and the version that it replaces."""
     texts = [dataclasses.asdict(each) for each in content.texts]
-    return shown.stamp(texts, dict(content.settings), now_valid and now_valid.pk)
+    return confirmation.stamp(texts, dict(content.settings), now_valid and now_valid.pk)
 
 
 @transaction.atomic

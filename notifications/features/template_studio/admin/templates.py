@@ -16,8 +16,8 @@ from django.urls import reverse
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
-from notifications.core.admin import base, shown
-from notifications.core.admin.actions import action
+from notifications.core.admin import base, confirmation
+from notifications.core.admin.actions import action, requires
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.admin.monitoring.links import traffic_link
 from notifications.core.models import Template, TemplateEvent
@@ -121,13 +121,8 @@ class TemplateAdmin(AuditedAdmin):
         """Return True for a draft: accepted notifications refer to published versions."""
         return obj is not None and is_draft(obj) and super().has_delete_permission(request, obj)
 
-    def has_write_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may change templates."""
-        return bool(request.user.has_perm("notifications.change_template"))
-
-    def has_publish_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may publish, which is a separate permission."""
-        return bool(request.user.has_perm("notifications.publish_template"))
+    has_write_permission = requires("notifications.change_template")
+    has_publish_permission = requires("notifications.publish_template")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Template]:
         """Add the current version of every template."""
@@ -234,7 +229,7 @@ class TemplateAdmin(AuditedAdmin):
             take=functools.partial(
                 publish_page.publish,
                 declares="declare" in request.POST,
-                seen=request.POST.get(shown.STAMP, ""),
+                seen=request.POST.get(confirmation.STAMP, ""),
             ),
         )
         if request.method == "POST":

@@ -25,7 +25,7 @@ def answer(
 ) -> HttpResponse:
     """Show the page, or import the templates of the uploaded file.
 
-    An operator who uploads a version is its author, so nothing is published where
+    The operator of the upload is the author of the versions, so nothing is published where
     NOTIFY_PUBLISH_NEEDS_SECOND_PERSON wants another publisher.
 
     Raises:
