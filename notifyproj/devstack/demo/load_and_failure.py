@@ -129,8 +129,9 @@ def _tell_arrivals(
     saved = Counter(_proof_of_acceptance(service, message) for message in in_flight)
     effects = Counter(call["effect"] for message in got for call in message["calls"])
     twice = sum(message["shown"] > 1 for message in got)
-    last = max(instant(message["last_at"]) for message in got) - killed_at
-    tell.say(f"{channel}: {len(got)} arrived, the last {last.total_seconds():.1f} s after the kill")
+    last = (max(instant(message["last_at"]) for message in got) - killed_at).total_seconds()
+    when = f"{abs(last):.1f} s {'after' if last > 0 else 'before'} the kill"
+    tell.say(f"{channel}: {len(got)} arrived, the last {when}")
     tell.say(f"of {len(in_flight)} whose call was under way then:")
     tell.table(("how many", "what became of it"), [(many, how) for how, many in saved.items()])
     tell.check(
