@@ -1,4 +1,4 @@
-"""Beat's scheduler: a task whose last run lies in the future is due now.
+"""Beat's scheduler: a task with a last run in the future is due now.
 
 Beat compares the clock of the host with the time of a task's last run. After the correction of a
 clock that was an hour ahead, django-celery-beat would wait for an hour, and every sweep would stop
@@ -169,8 +169,8 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
         """Store the times of the last runs, within seconds: a frozen Postgres stops no end of beat.
 
         Celery calls this method in the handler of SIGTERM, while the main thread may be in a
-        statement. So a thread stores the times, over a connection of its own. A task whose time is
-        not stored is sent early after the restart.
+        statement. So a thread stores the times, over a connection of its own. A task without a
+        stored time is sent early after the restart.
         """
         if not self._is_closed:
             self._is_closed = True

@@ -91,7 +91,7 @@ def _validate(url: str, *, session_attrs: Sequence[str], other: str) -> str:
 
 
 def _check_tls(parts: Mapping[str, str]) -> None:
-    """Check what libpq would refuse at each connection, as if the server were away.
+    """Check for values that libpq would refuse at each connection, as if the server were away.
 
     Raises:
         ValueError: an unknown `sslmode`, or a file that this process cannot read.

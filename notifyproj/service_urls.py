@@ -57,7 +57,7 @@ def service_url(environ: Mapping[str, str], name: str) -> str:
 
 
 def fault_of_password(url: str) -> str:
-    """Return the fault of a URL whose password ends the host's part early; empty: there is none.
+    """Return the fault of a URL with a password that ends the host's part early, else "".
 
     `redis://:p/w@state/0` names the host "p", and the rest of the password is a path.
     """

@@ -40,14 +40,14 @@ _MOST_PORT: Final = 65_535
 
 
 def _redis_url(value: str) -> str:
-    return _verified(_url(value, schemes=("redis", "rediss")))
+    return _verify_redis_url(_url(value, schemes=("redis", "rediss")))
 
 
 def _broker_url(value: str) -> str:
-    return _verified(_url(value, schemes=("redis", "rediss", "amqp", "amqps")))
+    return _verify_redis_url(_url(value, schemes=("redis", "rediss", "amqp", "amqps")))
 
 
-def _verified(url: str) -> str:
+def _verify_redis_url(url: str) -> str:
     """Return the URL with verification written out, after a look at the parts that Redis has.
 
     Raises:

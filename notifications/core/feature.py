@@ -149,7 +149,7 @@ def _patterns(module: str) -> list[URLPattern]:
 
 
 def missing_needs(**_options: object) -> list[Error]:
-    """Return an error for each feature whose needs are not installed: a check of Django."""
+    """Return an error for each feature with a need that is not installed: a check of Django."""
     installed = all_features()
     labels = {each.label for each in installed}
     return [

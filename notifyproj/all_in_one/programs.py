@@ -60,7 +60,7 @@ def _worker(
 
 
 def table(ports: PagePorts, *, host: str, has_streams: bool = True) -> tuple[ForkedProgram, ...]:
-    """Return the processes, whose pages listen on an address of the host.
+    """Return the processes; their pages listen on an address of the host.
 
     Without streams, which no client asks for while NOTIFY_LIVE_URL is not set, there is no `live`.
     """

@@ -91,7 +91,7 @@ class SupervisedProcess(Leader):
             self.start()
 
     def find_fault(self) -> str:
-        """Return what is wrong with the process; empty: nothing."""
+        """Return the fault of the process; empty: nothing."""
         if self._restart_at is not None:
             return f"{self.name} is down: its last exit code is {self.exit_code}"
         if self._ends:
@@ -113,7 +113,7 @@ class Supervisor:
         environ: Mapping[str, str],
         wrong: Path,
     ) -> None:
-        """`environ`: of the processes; `wrong`: the file that says what is wrong."""
+        """`environ`: of the processes; `wrong`: the file of the fault."""
         self._processes = [
             SupervisedProcess(each, output=output, environ=environ) for each in programs
         ]

@@ -1,4 +1,4 @@
-"""Checks of the answers: those of each start of a process, and what only a first start knows.
+"""Checks of the answers: those of each start of a process, and those of the first start alone.
 
 A check returns the answer in its final form, or raises ValueError with the fault and the cure. No
 message contains a password.

@@ -79,7 +79,7 @@ def _run(options: argparse.Namespace) -> None:
     if all(os.environ.get(name) for name in _OF_A_CONTAINER):
         terminal.say("The settings come from the environment.")
     else:
-        values = first_settings.prepare(_given(options), terminal)
+        values = first_settings.prepare(_to_given(options), terminal)
         if not (first_settings.has_servers(values) or first_settings.has_servers(os.environ)):
             service = "all-in-one" if first_settings.is_small(values) else "web"
             _say_next_of_compose(terminal, service=service)
@@ -89,7 +89,7 @@ def _run(options: argparse.Namespace) -> None:
     _use_servers(options, terminal, password=password or "", loads=loads)
 
 
-def _given(options: argparse.Namespace) -> first_settings.Given:
+def _to_given(options: argparse.Namespace) -> first_settings.Given:
     return first_settings.Given(
         folder=options.folder,
         public_url=options.public_url,

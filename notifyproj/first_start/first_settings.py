@@ -70,10 +70,10 @@ def prepare(given: Given, terminal: Terminal) -> dict[str, str]:
             terminal.say("Wrote .env, readable by its owner only. It has the secrets: keep a copy.")
             return env_file.read(path)
         terminal.say("Another run of init was first.")
-    return _kept(path, given, terminal)
+    return _read_existing(path, given, terminal)
 
 
-def _kept(path: Path, given: Given, terminal: Terminal) -> dict[str, str]:
+def _read_existing(path: Path, given: Given, terminal: Terminal) -> dict[str, str]:
     values = env_file.read(path)
     found = _mistakes(values)
     if found:
@@ -105,7 +105,7 @@ def _say_certificate(values: Mapping[str, str], given: Given, terminal: Terminal
 
 
 def _mistakes(values: Mapping[str, str]) -> list[str]:
-    """Return what keeps these values from starting the product."""
+    """Return the reasons for which the product does not start with these values."""
     if has_servers(values):
         return answers.faults(values)
     template = env_file.template_values(TEMPLATE.read_text(encoding="utf-8"))
@@ -123,7 +123,7 @@ def has_servers(values: Mapping[str, str]) -> bool:
 
 
 def is_small(values: Mapping[str, str]) -> bool:
-    """Return True if Compose runs the small installation, whose Caddy gets the certificate."""
+    """Return True if Compose runs the small installation; its Caddy gets the certificate."""
     return _SMALL in values.get(_PROFILES, "").split(",")
 
 
@@ -262,14 +262,14 @@ def _certificate(given: Given, terminal: Terminal, *, url: str) -> dict[str, str
         flag="--tls-folder",
         text=f"Folder with {certificate.CHAIN} and {certificate.KEY}, or {answers.AUTOMATIC}"
         " for the small installation, which gets a certificate",
-        check=partial(_checked_folder, given=given, url=url, say=terminal.say),
+        check=partial(_check_folder, given=given, url=url, say=terminal.say),
         default="./tls",
     )
     folder = terminal.answer(question, given=_or_variable(given.tls_folder, "TLS_FOLDER"))
     return {_PROFILES: _SMALL} if folder == answers.AUTOMATIC else {"TLS_FOLDER": folder}
 
 
-def _checked_folder(text: str, *, given: Given, url: str, say: Callable[[str], None]) -> str:
+def _check_folder(text: str, *, given: Given, url: str, say: Callable[[str], None]) -> str:
     folder = answers.tls_folder(text)
     if folder == answers.AUTOMATIC:
         return folder

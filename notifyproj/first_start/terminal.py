@@ -116,7 +116,7 @@ class Terminal:
         return self._read(f"{text} [y/N]: ", flag=flag).strip().lower() in {"y", "yes"}
 
     def _read(self, prompt: str, *, flag: str) -> str:
-        """Return what a person types.
+        """Return the typed line.
 
         Raises:
             Refused: the input has ended.

@@ -65,7 +65,7 @@ class BaseView(APIView):
         *args: Any,  # noqa: ANN401 - DRF's signature
         **kwargs: Any,  # noqa: ANN401 - DRF's signature
     ) -> Any:  # noqa: ANN401 - DRF's signature
-        """Finalize the response, whose end frees the decoded body without garbage collection.
+        """Finalize the response; its end frees the decoded body without garbage collection.
 
         In the contexts of DRF, request and response refer to themselves. A batch creates thousands
         of objects, and their collection stops the process for more than a tenth of a second.

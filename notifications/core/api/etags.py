@@ -59,7 +59,7 @@ def is_known(request: Request, tag: str) -> bool:
 
 
 def check(request: Request, current: Callable[[], str | None]) -> None:
-    """Refuse a write whose If-Match or If-None-Match condition fails.
+    """Refuse a write with a failed If-Match or If-None-Match condition.
 
     Args:
         request: the request.

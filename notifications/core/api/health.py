@@ -270,7 +270,7 @@ def _evicting_servers() -> list[str]:
 
 
 def _failing_code() -> list[str]:
-    """Return what the alerts say about paused lanes and unreachable deliveries."""
+    """Return the sentences of alerts about paused lanes and unreachable deliveries."""
     kinds = (AlertKind.LANE_PAUSED, AlertKind.DELIVERIES_UNREACHABLE)
     found = Alert.objects.filter(kind__in=kinds, resolved_at=None).order_by("kind", "subject")
     return [

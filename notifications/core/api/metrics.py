@@ -252,7 +252,7 @@ def _from_database() -> Iterator[Family]:
 
 
 def _lag() -> Iterator[Family]:
-    """Yield the lag of each lane, its age, and what back-pressure does."""
+    """Yield the lag of each lane, its age, and the effect of back-pressure."""
     now = clock.now()
     lags = {each.lane: each for each in lane_lag.newest(now=now)}
     nothing = dict.fromkeys((lane.name for lane in LANES), 0.0)

@@ -148,7 +148,7 @@ def raise_problem(problem: Problem) -> NoReturn:
 
 
 def unless_refused(made: Made | Problem) -> Made:
-    """Return what a stage has made.
+    """Return the result of a stage.
 
     Raises:
         ProblemError: the stage has returned a problem.

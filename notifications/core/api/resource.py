@@ -245,7 +245,7 @@ class Resource(Generic[Row]):
             return function(call, row, *wanted)
 
     def check_tag(self, call: Call) -> None:
-        """Refuse a write whose If-Match or If-None-Match fails, in an open transaction.
+        """Refuse a write with a failed If-Match or If-None-Match, in an open transaction.
 
         Raises:
             ProblemError: the row has changed, or exists already (412).

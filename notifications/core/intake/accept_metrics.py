@@ -35,7 +35,7 @@ def record(plans: Sequence[Plan], *, seconds: float) -> None:
     instruments.ACCEPT_SECONDS.observe(seconds)
     notifications = Counter([(int(plan.mode), plan.response["priority"]) for plan in plans])
     for (mode, priority), count in notifications.items():
-        _accepted(mode, priority).inc(count)
+        _accept_counter(mode, priority).inc(count)
     deliveries = Counter([
         (int(plan.mode), int(each.priority), int(each.channel))
         for plan in plans
@@ -46,7 +46,7 @@ def record(plans: Sequence[Plan], *, seconds: float) -> None:
 
 
 @functools.cache
-def _accepted(mode: int, priority: str) -> Metric:
+def _accept_counter(mode: int, priority: str) -> Metric:
     return instruments.ACCEPTED.labels(Mode(mode).label, priority)
 
 

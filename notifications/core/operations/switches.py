@@ -1,4 +1,4 @@
-"""Switches: set and resume kill switches, and count what a switch holds or would hold.
+"""Switches: set and resume kill switches, and count held deliveries, also before the switch.
 
 A switch holds matching deliveries within two seconds. New requests of a held source are accepted
 and wait. The time to live of a waiting delivery goes on. `resume` ends the hold, and the sweep

@@ -38,7 +38,7 @@ class DeliveryWithdrawal:
 
 
 def withdraw(notification_id: UUID, *, by: str) -> list[DeliveryWithdrawal]:
-    """Cancel what waits, and start the withdrawal of shown pushes; [] for an unknown notification.
+    """Cancel waiting deliveries, and withdraw shown pushes; [] for an unknown notification.
 
     Safe to run twice: a withdrawal that runs or that the provider has accepted is not started
     again; a withdrawal that ended without success is started again. The audit log gets an entry.

@@ -4,10 +4,9 @@
 
 The calls go to the provider that sent the message, directly and in bounded pages: a withdrawal has
 no attempt, no status and no dead letter. A switch of the provider, channel or lane and an open
-circuit breaker hold withdrawals; a switch of a producer, type or template does not, because an
-operator who stops a wrong message withdraws the message too. Failed calls count for the breaker;
-refusals do not, because a device that has lost its app refuses each removal. Test mode has no
-breaker and no limit.
+circuit breaker hold withdrawals; a switch of a producer, type or template does not, because a wrong
+message is both stopped and withdrawn. Failed calls count for the breaker; refusals do not, because
+a device that has lost its app refuses each removal. Test mode has no breaker and no limit.
 
 A kill between a call and the end repeats the call when the lease ends. A second removal is
 harmless: the app finds no message with the ids.
@@ -268,7 +267,7 @@ def _settle(row: Withdrawal, result: Result, now: dt.datetime, endings: list[End
 def _wait(
     row: Withdrawal, wait: dt.timedelta, now: dt.datetime, endings: list[Ending], *, cause: str
 ) -> None:
-    """Set the time of the next try, or end a withdrawal whose time is over."""
+    """Set the time of the next try, or end a withdrawal after its time."""
     if now + wait > row.ends_at:
         endings.append(Ending(row.pk, Reason.NOT_WITHDRAWN, f"the time is over: {cause}"))
     else:

@@ -1,8 +1,8 @@
 """The answer to an accepted notification, and the packed form that an idempotency key keeps.
 
 `as_json` makes the answer to the first request and, from the packed form, the answer to each
-repeat. So both have the same bytes, whatever happened to the notification since. The packed form of
-one delivery has 30 bytes, the JSON 260.
+repeat. So both have the same bytes, independent of later events of the notification. The packed
+form of one delivery has 30 bytes, the JSON 260.
 
     byte 0        version of the form
     bytes 1-16    id of the notification

@@ -1,8 +1,8 @@
 """Attachments of e-mails: the files of a request, of a template, and of a stored notification.
 
 A producer uploads a file once and names its id in any number of requests. A version of a template
-names the digests of its files, which each e-mail of the version has. A notification stores what the
-files are, and never the contents: the contents are read for the provider call.
+names the digests of its files, which each e-mail of the version has. A notification stores the
+names and types of the files, and never the contents: the contents are read for the provider call.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@
     digest                                           by the current choice and timezone
     frequency cap                                    as many rows as the cap has room for
 
-Triggers note a change (`models.HoldCheck`), so a change costs one row, whatever the recipient has
-waiting. The sweep `release` calls `end_holds` each second, which examines the rows of a recipient
-page by page. An ended hold is due now, and the gates decide again before the call: another hold can
-follow, and nothing leaves during quiet hours. A row whose hold is right stays as it is.
+Triggers note a change (`models.HoldCheck`), so a change costs one row for any number of waiting
+deliveries. The sweep `release` calls `end_holds` each second, which examines the rows of a
+recipient page by page. An ended hold is due now, and the gates decide again before the call:
+another hold can follow, and nothing leaves during quiet hours. A row with a right hold stays as it
+is.
 
 A worker can store a hold by the former settings some seconds after the change. Each recipient is
 therefore checked twice, the second time after the longest lease.
@@ -49,7 +50,7 @@ _ANY_DAY: Final = ProducerDay()
 
 
 def end_holds(*, ends_at: float) -> Swept:
-    """Make the rows due whose holds have no cause; counts the rows.
+    """Make held rows due if the hold has no cause; counts the rows.
 
     Safe to run twice, concurrently or late: a row is made due once, and without any run the rows
     come due at the end of the former hold.
@@ -96,7 +97,7 @@ def _result(check: HoldCheckDue, rows: Sequence[Row], now: dt.datetime) -> Check
 
 
 def _over(check: HoldCheckDue, rows: Sequence[Row], now: dt.datetime) -> list[UUID]:
-    """Return the rows whose hold has no cause by the recipient's settings.
+    """Return the rows with a hold that has no cause in the recipient's settings.
 
     Raises:
         state.Away: Redis did not answer.

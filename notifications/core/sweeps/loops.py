@@ -1,4 +1,4 @@
-"""The two loops of sweeps whose rows have no lane: batches of one kind, and objects in turn.
+"""The two loops of sweeps over rows without a lane: batches of one kind, and objects in turn.
 
 A loop ends when no row is left, or by time. A batch locks its rows or moves their due time, so
 several processes share the rows, and the next run takes the rest. The rows of lanes have the loop

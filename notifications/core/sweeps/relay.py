@@ -9,13 +9,13 @@ for them. Rows stay due until a claim, so a lost message is replaced a second la
 too many claims nothing.
 
 **P0 and P1.** A message has ids, because the accepting process publishes the rows at once. The
-relay publishes what no process could publish. `due_at` is moved and committed before the publish,
-under the lane's advisory lock, so two relays never publish a row at the same time. After a failed
-publish the rows are due again; the state Redis notes a share of rows until its publish, so the
-share of a relay that died is published again after seconds. Published rows without a claim, in a
-lane without ready messages, were lost by a wiped, restarted or restored broker: the relay publishes
-them again. Rows with several claims without a result leave in smaller messages, then alone
-(`rules.suspects`); rows that no claim takes end here (`delivery.unclaimed`).
+relay publishes the rows that no process could publish. `due_at` is moved and committed before the
+publish, under the lane's advisory lock, so two relays never publish a row at the same time. After a
+failed publish the rows are due again; the state Redis notes a share of rows until its publish, so
+the share of a relay that died is published again after seconds. Published rows without a claim, in
+a lane without ready messages, were lost by a wiped, restarted or restored broker: the relay
+publishes them again. Rows with several claims without a result leave in smaller messages, then
+alone (`rules.suspects`); rows that no claim takes end here (`delivery.unclaimed`).
 
 Runs at the same moment, at most one of beat and a further one of each `ops` process, read the same
 number of messages, so a lane can get a quota from each of them: of P0 and P1 other rows each, of P2

@@ -2,7 +2,7 @@
 
 The end of a confirm window opens the next channel of a fallback chain (`delivery.confirm`). After
 the resume of a switch, its held rows are made due (`end_switch_holds`), and so are the rows of a
-recipient whose settings changed (`hold_checks`).
+recipient with changed settings (`hold_checks`).
 
 A scheduled notification gets its contacts now; a held row has a contact. Rows held by a frequency
 cap or for a digest are left to the sweep `digests` first, if its feature is installed.

@@ -6,7 +6,7 @@ The sweep also raises the alerts about deliveries that no statement moves (`unre
 about missing live processes.
 
 Safe to run twice (a minute has one sample), late (a minute without a sample counts nowhere) or
-never (no such alert is raised). Each run resolves the alerts whose cause is over.
+never (no such alert is raised). Each run resolves the alerts without a cause any more.
 """
 
 from __future__ import annotations

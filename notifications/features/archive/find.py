@@ -203,7 +203,7 @@ def _with_timeline(day: _Day, row: Row, key: bytes | None) -> ArchivedNotificati
     values = personal.values(row[columns.PERSONAL], row["id"], key)
     if values is None:
         plain["erased"] = True
-        found.events[:] = with_claims(found.events, _told, _claim)
+        found.events[:] = with_claims(found.events, _to_told, _claim)
         return found
     details = dict(values)
     of_events = details.pop("event_details") or {}
@@ -211,14 +211,14 @@ def _with_timeline(day: _Day, row: Row, key: bytes | None) -> ArchivedNotificati
     plain |= details
     for event in found.events:
         event["detail"] = of_events.get(str(event["seq"]), "")
-    found.events[:] = with_claims(found.events, _told, _claim)
+    found.events[:] = with_claims(found.events, _to_told, _claim)
     for attempt in found.attempts:
         place = f"{attempt['delivery_id']} {attempt['number']}"
         attempt["detail"] = of_attempts.get(place, "")
     return found
 
 
-def _told(event: Row) -> Told:
+def _to_told(event: Row) -> Told:
     # Files of the first release have no time of a claim: their claims are events.
     return Told(event["delivery_id"], event["status"], event["at"], event.get("claimed_at"))
 

@@ -14,7 +14,8 @@ file is deleted a day after an upload without a use, and a day after the retenti
 after the last use.
 
 A file of up to ten recipients is deleted with the last of the recipients, who may be two user ids
-of one merged person. A file of more recipients belongs to nobody, such as terms and conditions.
+of one merged person. A file of more recipients, such as terms and conditions, belongs to no
+recipient.
 
 A file of templates is a row without a producer and without recipients. No erasure deletes the row,
 and the sweep moves its deletion for as long as a version of a template names the file.

@@ -5,7 +5,7 @@ has the method CANCEL too: mail programs then change the entry of the calendar (
 Times are written in UTC, so the file needs no description of a timezone.
 
 The library `icalendar` (BSD, maintained) would add a dependency for one component with ten lines of
-text: this module writes what the service sends, and reads nothing.
+text: this module writes invitations and reads none.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def write(asked: InvitationRequest, *, now: dt.datetime) -> bytes:
         *([] if asked.attendee is None else [f"ATTENDEE{_role(asked)}{_person(asked.attendee)}"]),
         *("END:VEVENT", "END:VCALENDAR"),
     ]
-    return b"".join(_folded(line) for line in lines)
+    return b"".join(_fold(line) for line in lines)
 
 
 def _optional(name: str, value: str | None) -> list[str]:
@@ -148,7 +148,7 @@ def _text(value: str) -> str:
     return value.replace("\n", "\\n")
 
 
-def _folded(line: str) -> bytes:
+def _fold(line: str) -> bytes:
     """Return a line with its end, divided between characters into lines of 75 octets at most."""
     return b"\r\n ".join(_pieces(line)) + b"\r\n"
 

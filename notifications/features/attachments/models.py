@@ -68,8 +68,8 @@ class Attachment(models.Model):
 class AttachmentRecipient(models.Model):
     """A recipient of a file that 2 to `rows.KNOWN_RECIPIENTS` people got.
 
-    A file of more recipients is shared, belongs to nobody, and has no such row. The rows go with
-    the file, by a foreign key of the migration, and with an erasure of the recipient
+    A file of more recipients is shared, belongs to no recipient, and has no such row. The rows go
+    with the file, by a foreign key of the migration, and with an erasure of the recipient
     (`rows.erase`).
     """
 

@@ -99,8 +99,8 @@ def end_of_use(now: dt.datetime) -> dt.datetime:
 def link(uses: Collection[FileUse]) -> Collection[FileUse]:
     """Store the recipients of files, in the caller's transaction.
 
-    The recipients are locked before the files, as an erasure does. Returns the uses whose file or
-    recipient is gone; then the caller undoes the transaction.
+    The recipients are locked before the files, as an erasure does. Returns the uses without a file
+    or recipient; then the caller undoes the transaction.
     """
     people = {each.recipient_id for each in uses}
     recipients = {row["id"] for row in db.rows("attachment_recipients", {"ids": list(people)})}
@@ -120,7 +120,7 @@ def link(uses: Collection[FileUse]) -> Collection[FileUse]:
 
 
 def erase(recipients: Sequence[int]) -> None:
-    """Delete the files that nobody but the erased recipients got, in the caller's transaction.
+    """Delete the files that only the erased recipients got, in the caller's transaction.
 
     The caller has locked the recipients. An acceptance locks recipients before files too, so no use
     by an erased recipient comes after the lock of the files.

@@ -52,7 +52,7 @@ def read_json(file: ExportFile) -> Any:  # noqa: ANN401 - any JSON value
     Raises:
         WrongExport: the file is too large, or no JSON.
     """
-    with _opened(file) as stream:
+    with _open(file) as stream:
         raw = stream.read(MAX_JSON + 1)
     if len(raw) > MAX_JSON:
         raise WrongExport(f"{file.name} has more than {MAX_JSON} bytes; export pages")
@@ -69,7 +69,7 @@ def read_text(file: ExportFile) -> str:
     Raises:
         WrongExport: the file is too large, or is not UTF-8.
     """
-    with _opened(file) as stream:
+    with _open(file) as stream:
         raw = stream.read(MAX_TEXT + 1)
     if len(raw) > MAX_TEXT:
         raise WrongExport(f"{file.name} has more than {MAX_TEXT} bytes")
@@ -154,12 +154,12 @@ def in_form(place: ExportPlace, parts: Iterator[Found]) -> list[Found]:
 def read_csv(
     file: ExportFile, *, required: tuple[str, ...], known: tuple[str, ...] = ()
 ) -> Iterator[CsvLine | NotUnderstood]:
-    """Yield the lines of a file whose first line names the columns.
+    """Yield the lines of a file with the names of the columns in the first line.
 
     Raises:
         WrongExport: the first line lacks a required column, or a line cannot be separated.
     """
-    with _opened(file) as stream:
+    with _open(file) as stream:
         try:
             reader = CsvReader(stream, required=required, known=known)
             if len(reader.names) > MAX_COLUMNS:
@@ -185,7 +185,7 @@ def _line(file: ExportFile, names: list[str], record: Any) -> CsvLine | NotUnder
 
 
 @contextmanager
-def _opened(file: ExportFile) -> Iterator[IO[bytes]]:
+def _open(file: ExportFile) -> Iterator[IO[bytes]]:
     """Open a file; a compressed one is decompressed.
 
     Raises:

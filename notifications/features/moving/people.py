@@ -105,7 +105,7 @@ class ExportedPerson:
         try:
             self._profile[column] = _TEXTS[column].validate_python(value)
         except ValidationError as error:
-            self.fault(_said(error), *names)
+            self.fault(_message_of(error), *names)
 
     def set_attributes(self, values: Mapping[str, Any], *names: str | int) -> None:
         """Set defined attributes; other names are left out and counted."""
@@ -194,5 +194,5 @@ def _user_id_fault(user_id: str) -> str:
     return f"user ids of this service begin with {PREFIX}" if user_id.startswith(PREFIX) else ""
 
 
-def _said(error: pydantic.ValidationError) -> str:
+def _message_of(error: pydantic.ValidationError) -> str:
     return str(error.errors()[0]["msg"]).removeprefix("Value error, ")

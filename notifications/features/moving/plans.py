@@ -133,12 +133,12 @@ def run(wanted: Import) -> Report:
             _write_all(wanted, report)
             if report.fault_count:
                 transaction.set_rollback(True)
-                return _refused(report)
+                return _without_stored_rows(report)
     else:
         trial = copy.deepcopy(report)
         _write_all(replace(wanted, is_dry=True), trial)
         if trial.fault_count:
-            return _refused(trial)
+            return _without_stored_rows(trial)
         _write_all(wanted, report)
     report.is_written = not wanted.is_dry
     if report.is_written:
@@ -147,7 +147,7 @@ def run(wanted: Import) -> Report:
     return report
 
 
-def _refused(report: Report) -> Report:
+def _without_stored_rows(report: Report) -> Report:
     """Return the report of an import without a stored row."""
     report.imported.clear()
     report.unchanged.clear()

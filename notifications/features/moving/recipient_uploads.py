@@ -58,7 +58,7 @@ def parts_of(raw: bytes) -> Sequence[str]:
 
 
 def count_records(raw: bytes) -> int:
-    """Return the number of lines with a text, whatever ends the lines.
+    """Return the number of lines with a text, for each kind of line end.
 
     Raises:
         WrongExport: the first line is unusable, a line cannot be separated, or the file is too

@@ -5,9 +5,9 @@ adds: contacts that the recipient does not have, in any state, and cells that ar
 becomes valid again, no primary contact is replaced, no device moves from another recipient, and no
 cell is switched on. Locale, timezone and attributes become those of the file.
 
-Imports switch a cell off, and subscribe to a topic, once for a recipient: the audit log has what
-earlier imports changed, and a later change in this service stays. An opt-out by address holds for
-each recipient with the address as a valid contact.
+Imports switch a cell off, and subscribe to a topic, once for a recipient: the audit log has the
+changes of earlier imports, and a later change in this service stays. An opt-out by address holds
+for each recipient with the address as a valid contact.
 """
 
 from __future__ import annotations
@@ -197,10 +197,10 @@ def _by_user_id(
 
 def _add(people: dict[str, RecipientItem], user_id: str, item: RecipientItem) -> None:
     known = people.get(user_id)
-    people[user_id] = item if known is None else _joined(known, item)
+    people[user_id] = item if known is None else _join(known, item)
 
 
-def _joined(first: RecipientItem, other: RecipientItem) -> RecipientItem:
+def _join(first: RecipientItem, other: RecipientItem) -> RecipientItem:
     return replace(
         first,
         profile={**other.profile, **first.profile},

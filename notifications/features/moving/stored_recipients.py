@@ -1,6 +1,6 @@
-"""The stored state of the recipients of a part of an import, and what earlier imports changed.
+"""The stored state of the recipients of a part of an import, and the changes of earlier imports.
 
-A part is read with six queries at most, whatever the number of recipients.
+A part is read with six queries at most, for any number of recipients.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _read_topics(
 
 
 def _read_past(stored: StoredRecipients, ids: Collection[int]) -> None:
-    """Read what earlier imports changed, from the audit log; served by `audit_of_object`."""
+    """Read the changes of earlier imports from the audit log; served by `audit_of_object`."""
     entries = AuditEntry.objects.filter(
         object_type__in=[Recipient._meta.model_name, Preference._meta.model_name],  # noqa: SLF001 - Django's public name
         object_id__in=[str(each) for each in ids],

@@ -1,4 +1,4 @@
-"""Receipt lookups: ask a vendor that keeps receipts until somebody asks (Expo).
+"""Receipt lookups: read the receipts that a vendor keeps for a request (Expo).
 
     rows     the calls to ask about; stored with the outcomes of the calls
     sweep    asks the vendors, and applies the receipts as those of a callback

@@ -1,4 +1,4 @@
-"""Accepted calls whose receipt the vendor has not told yet."""
+"""Accepted calls without a receipt of the vendor yet."""
 
 from __future__ import annotations
 

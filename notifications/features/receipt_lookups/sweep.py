@@ -111,7 +111,7 @@ def _apply(provider: str, answer: Answer, part: Sequence[Waiting]) -> None:
 
 
 def _end(expired: Sequence[Waiting], *, provider: str) -> int:
-    """Delete rows whose vendor will have no receipt any more; returns their number."""
+    """Delete rows after the time for which the vendor keeps receipts; returns their number."""
     if expired:
         _log.warning("receipts_never_told", provider=provider, count=len(expired))
         rows.delete({each.id for each in expired})

@@ -1,7 +1,7 @@
 """Lists of accounts that get the tests of templates together.
 
-A list is a group of accounts (Groups in the admin) whose name begins with `test: `. The group needs
-no right, and its accounts need no access to the admin. Each account gets the test at its own
+A list is a group of accounts (Groups in the admin) with a name that begins with `test: `. The group
+needs no right, and its accounts need no access to the admin. Each account gets the test at its own
 address (`test_send.prepare`), so no list leads to a customer.
 """
 

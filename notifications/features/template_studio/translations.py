@@ -125,14 +125,14 @@ def load(files: Iterable[TranslatedFile], *, by: str) -> list[Imported]:
             `units.translate`).
     """
     wanted = sorted(files, key=lambda file: file.template_id)
-    newest = [_locked(file.template_id) for file in wanted]
+    newest = [_lock_newest(file.template_id) for file in wanted]
     template_attachments.lock([each for version in newest for each in version.attachments])
     return [_load(file, by=by) for file in wanted]
 
 
 def _load(file: TranslatedFile, *, by: str) -> Imported:
     source, target = _pair(file.source, file.target)
-    newest = _locked(file.template_id)
+    newest = _lock_newest(file.template_id)
     content = versions.content_of(newest)
     texts = units.translate(
         content.texts,
@@ -153,7 +153,7 @@ def _load(file: TranslatedFile, *, by: str) -> Imported:
     return Imported(made, target, ImportEffect.DRAFT)
 
 
-def _locked(template_id: str) -> Template:
+def _lock_newest(template_id: str) -> Template:
     """Return the newest version, and lock the template until the transaction ends.
 
     Raises:

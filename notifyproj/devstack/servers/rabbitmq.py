@@ -169,7 +169,7 @@ class RabbitMQ(Server):
         self.ctl("set_permissions", "-p", _VHOST, _USER, ".*", ".*", ".*")
 
     def purge(self) -> None:
-        """Delete the messages that wait in queues; workers keep what they hold."""
+        """Delete the messages that wait in queues; workers keep their messages."""
         with self._link() as link, link.channel() as channel:
             for name in self.ctl("-q", "list_queues", "--no-table-headers", "name").split():
                 channel.queue_purge(name)

@@ -64,19 +64,19 @@ class Program:
     def command(self, ports: Ports) -> list[str]:
         """Return the command line with the values of `ports`."""
         polite = ["/usr/bin/env", "nice", "-n", _NICENESS] if self.low_priority else []
-        return [*polite, sys.executable, *self._filled_in(ports)]
+        return [*polite, sys.executable, *self._fill_in(ports)]
 
     def title(self, ports: Ports) -> str:
         """Return the command line that `ps` shows."""
-        return " ".join([sys.executable, *self._filled_in(ports)])
+        return " ".join([sys.executable, *self._fill_in(ports)])
 
     def run(self, ports: Ports) -> None:
         """Run the program, `-m` and a module, in this process instead of an interpreter's."""
         if self.low_priority:
             os.nice(int(_NICENESS))
-        command.run(self._filled_in(ports))
+        command.run(self._fill_in(ports))
 
-    def _filled_in(self, ports: Ports) -> list[str]:
+    def _fill_in(self, ports: Ports) -> list[str]:
         return [part.format(**asdict(ports)) for part in self.arguments]
 
 

@@ -3,7 +3,7 @@
     {{ url|link_address }}      https://, http://, mailto:, tel: or an empty value
     {{ url|image_address }}     https://, http://, cid: or an empty value
 
-The value must hold the whole scheme, so what follows the variable cannot change the scheme.
+The value must hold the whole scheme, so the text behind the variable cannot change the scheme.
 `required=true` refuses an empty value, for a variable that is not the whole address.
 `texts.mail_blocks` writes these filters; authors of HTML may use them.
 """

@@ -1,8 +1,8 @@
 """Targets of links and images in rendered HTML: none runs a script.
 
 The HTML of a template is the author's, with targets of any scheme. A value that begins a target can
-come from a person, so a target that a program would run is refused, whoever wrote it.
-`language.addresses` has the stricter rule of mails in blocks.
+come from a person, so a target that a program would run is refused, also in the text of an
+operator. `language.addresses` has the stricter rule of mails in blocks.
 """
 
 from __future__ import annotations

@@ -110,9 +110,9 @@ class Marked:
 
     def restore(self, html: str) -> str:
         """Return the text with the variables in place of their marks."""
-        return _MARK.sub(self._restored, html)
+        return _MARK.sub(self._restore_expression, html)
 
-    def _restored(self, found: re.Match[str]) -> str:
+    def _restore_expression(self, found: re.Match[str]) -> str:
         number, name = int(found[1]), _FILTERS.get(found[2])
         kept = self.kept[number] if number < len(self.kept) else ""
         expression = _EXPRESSION.fullmatch(kept)

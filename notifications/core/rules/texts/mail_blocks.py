@@ -10,9 +10,8 @@
 
 The result is a source in the template language, stored beside the blocks when a version is saved,
 so a mail in blocks is sent as a mail in HTML is, and a published version never changes. The author
-cannot write HTML: `<` and `{` of the text are text in the mail. A link has one of a few schemes,
-or begins with a variable whose value is checked when the mail is rendered
-(`language.addresses`).
+cannot write HTML: `<` and `{` of the text are text in the mail. A link has one of a few schemes, or
+begins with a variable; the value is checked when the mail is rendered (`language.addresses`).
 
 Header, colours, font and footer are those of the variable `brand` (`rules.brand`).
 """

@@ -1,7 +1,7 @@
 """Variants of a text: further wordings of a channel and locale, for an A/B test.
 
-A variant stores only what differs from the base text of its channel and locale. Empty fields have
-the values of the base text:
+A variant stores only the differences from the base text of its channel and locale. Empty fields
+have the values of the base text:
 
     title, link, image, actions, vendor's template     each by itself
     body, HTML and blocks                              together, so a variant can be a plain text

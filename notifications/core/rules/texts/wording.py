@@ -217,10 +217,10 @@ def with_compiled_blocks(source: TextSource) -> TextSource:
     """
     if not source.blocks or source.html or mail_blocks.faults(source.blocks):
         return source
-    return _compiled(source)
+    return _compile_blocks(source)
 
 
-def _compiled(source: TextSource) -> TextSource:
+def _compile_blocks(source: TextSource) -> TextSource:
     compiled = mail_blocks.compile_blocks(source.blocks, locale=source.locale)
     return replace(source, html=compiled.html, body=compiled.body)
 
@@ -232,7 +232,7 @@ def compile_text(source: TextSource) -> Wording:
         BrokenTemplate: one of its parts would not be safe to render.
     """
     if source.blocks and not source.html:
-        source = _compiled(source)
+        source = _compile_blocks(source)
     body, html = source.body, source.html
     has_brand = BRAND in _names(source)
     if source.channel is Channel.EMAIL and html:

@@ -1,4 +1,4 @@
-"""`/v1/topics`: named groups of recipients, who are the subscribers of a topic.
+"""`/v1/topics`: named groups of recipients, the subscribers of a topic.
 
 Topics are company-wide, as recipients are. The first subscription creates a topic.
 """

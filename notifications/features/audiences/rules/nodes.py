@@ -224,10 +224,10 @@ def merge_searches(expression: Expression) -> Expression:
         case Outside(part):
             return Outside(merge_searches(part))
         case Or():
-            parts = tuple(_one_search(_merged_parts(expression)))
+            parts = tuple(_one_search(_merge_parts(expression)))
             return parts[0] if len(parts) == 1 else Or(parts)
         case And():
-            parts = tuple(_one_absence(_merged_parts(expression)))
+            parts = tuple(_one_absence(_merge_parts(expression)))
             return parts[0] if len(parts) == 1 else And(parts)
         case _:
             return expression
@@ -238,7 +238,7 @@ def count_searches(expression: Expression) -> int:
     return sum(isinstance(part, ReceivedAny) for part in walk(expression))
 
 
-def _merged_parts(expression: And | Or) -> Iterator[Expression]:
+def _merge_parts(expression: And | Or) -> Iterator[Expression]:
     """Yield the merged parts; those of an `or` within an `or`, or an `and` within an `and`, too."""
     for part in map(merge_searches, expression.parts):
         if isinstance(part, type(expression)):

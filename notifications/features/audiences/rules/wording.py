@@ -48,7 +48,7 @@ def who(expression: Expression) -> str:
         case nodes.And(parts):
             return _who_in_all(parts)
         case nodes.Or(parts):
-            return _joined(" or ", parts)
+            return _join(" or ", parts)
         case nodes.Outside(part):
             return f"(all except those {_those(part)})"
         case nodes.UserIds(user_ids):
@@ -70,12 +70,12 @@ def _who_in_all(parts: tuple[Expression, ...]) -> str:
     wanted = tuple(each for each in parts if not isinstance(each, nodes.Outside | nodes.Everyone))
     left_out = tuple(each.part for each in parts if isinstance(each, nodes.Outside))
     if not left_out:
-        return _joined(" and ", wanted)
-    outside = f"except those {_joined(' or ', left_out)}"
-    return f"{_joined(' and ', wanted)}, {outside}" if wanted else f"(all {outside})"
+        return _join(" and ", wanted)
+    outside = f"except those {_join(' or ', left_out)}"
+    return f"{_join(' and ', wanted)}, {outside}" if wanted else f"(all {outside})"
 
 
-def _joined(word: str, parts: tuple[Expression, ...]) -> str:
+def _join(word: str, parts: tuple[Expression, ...]) -> str:
     """Join conditions; of many conditions, the first ones and the number of the others."""
     if len(parts) == 1:
         return who(parts[0])

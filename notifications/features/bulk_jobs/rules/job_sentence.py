@@ -63,7 +63,7 @@ def describe(facts: JobFacts, *, now: dt.datetime) -> str:
 
 
 def _verb(facts: JobFacts, *, is_one: bool = False) -> str:
-    """Return the verb: the results, not the sentence, say who got a message."""
+    """Return the verb: the results, not the sentence, name the recipients of a message."""
     if facts.state.is_final:
         return "was to get" if is_one else "were to get"
     return "gets" if is_one else "get"

@@ -56,7 +56,7 @@ _ALL: Final = {
 }
 
 
-def _named(name: str, description: str) -> Callable[[Callable[..., Response]], Any]:
+def _set_name(name: str, description: str) -> Callable[[Callable[..., Response]], Any]:
     """Name and describe a function that several operations share."""
 
     def rename(function: Callable[..., Response]) -> Callable[..., Response]:
@@ -83,7 +83,7 @@ def _of_message(
             "another": Example("Another message", path=_SECOND),
         },
     )
-    @_named(name, description)
+    @_set_name(name, description)
     def mark(call: Call) -> Response:
         return _mark_message(call, action)
 
@@ -108,13 +108,13 @@ def _of_messages(
             "usual": Example(example, path=_USER, body={"message_ids": [MESSAGE, ANOTHER_MESSAGE]}),
         },
     )
-    @_named(name, f"{description} The answer names the ids that are not in this inbox.")
+    @_set_name(name, f"{description} The answer names the ids that are not in this inbox.")
     def mark(call: Call, wanted: InboxMessagesRequest) -> Response:
         recipient_id = _recipient_id(call)
         known = reads.items(recipient_id, wanted.message_ids)
         counts = writes.mark(recipient_id, action, ids=list(known))
         unknown = [each for each in dict.fromkeys(wanted.message_ids) if each not in known]
-        return Response(_marked(counts) | {"unknown": unknown})
+        return Response(_mark_answer(counts) | {"unknown": unknown})
 
     return mark
 
@@ -132,12 +132,12 @@ def _of_all(name: str, action: InboxAction, summary: str, description: str) -> O
         is_idempotent=False,
         examples=_ALL,
     )
-    @_named(name, description)
+    @_set_name(name, description)
     def mark(call: Call, wanted: InboxAllRequest) -> Response:
         counts = writes.mark(
             _recipient_id(call), action, category=wanted.category, until_version=wanted.version
         )
-        return Response(_marked(counts))
+        return Response(_mark_answer(counts))
 
     return mark
 
@@ -272,7 +272,7 @@ def delete_message(call: Call) -> Response:
     """
     recipient_id = _recipient_id(call)
     if reads.is_removed(recipient_id, call.path["message_id"]):
-        return Response(_marked(reads.counts(recipient_id)))
+        return Response(_mark_answer(reads.counts(recipient_id)))
     return _mark_message(call, InboxAction.DELETE)
 
 
@@ -302,7 +302,7 @@ def record_message_action(call: Call) -> Response:
     result = actions.record(recipient_id, call.path["message_id"], call.path["action_id"])
     if result is not ActionResult.RECORDED:
         raise_not_found("action" if result is ActionResult.UNKNOWN_ACTION else "message")
-    return Response(_marked(reads.counts(recipient_id)))
+    return Response(_mark_answer(reads.counts(recipient_id)))
 
 
 def _recipient_id(call: Call) -> int:
@@ -321,8 +321,8 @@ def _mark_message(
     if not reads.items(recipient_id, [message_id]):
         raise_not_found("message")
     counts = writes.mark(recipient_id, action, ids=[message_id], snoozed_until=snoozed_until)
-    return Response(_marked(counts))
+    return Response(_mark_answer(counts))
 
 
-def _marked(counts: Counts) -> dict[str, Any]:
+def _mark_answer(counts: Counts) -> dict[str, Any]:
     return {"counts": json_of.counts(counts), "version": counts.version}

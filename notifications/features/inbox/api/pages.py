@@ -108,7 +108,7 @@ def get_inbox(call: Call, query: InboxPageQuery) -> Response:
     """
     request, user_id = call.request, call.path["user_id"]
     looks = {"category_names": _category_names(request), "brand": _brand(request)}
-    if (unchanged := _unchanged(request, user_id, looks)) is not None:
+    if (unchanged := _not_modified(request, user_id, looks)) is not None:
         return unchanged
     wanted = InboxQuery(
         tab=query.tab, unread=query.unread, category=query.category, group=query.group
@@ -215,7 +215,7 @@ def _read(request: Request, user_id: str, read: Callable[[int], Answer]) -> tupl
     return present, answer if present == recipient_id else read(present)
 
 
-def _unchanged(request: Request, user_id: str, looks: Mapping[str, object]) -> Response | None:
+def _not_modified(request: Request, user_id: str, looks: Mapping[str, object]) -> Response | None:
     """Return the 304 for a caller that has the present version; None for any other caller."""
     if "If-None-Match" not in request.headers:
         return None

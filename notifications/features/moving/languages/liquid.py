@@ -136,7 +136,7 @@ class _LiquidConverter:
     def _test(self, text: str) -> str:
         if found := _COMPARISON.fullmatch(text):
             left, operator, right = self._operand(found[1]), found[2], self._operand(found[3])
-            defined = self._defined(left, right)
+            defined = self._defined_test(left, right)
             if operator == "!=" and defined:
                 return f"(not ({defined}) or {left} != {right})"
             return (
@@ -147,16 +147,16 @@ class _LiquidConverter:
         if " contains " in text:
             left, _, right = (part.strip() for part in text.partition(" contains "))
             first, second = self._operand(left), self._operand(right)
-            defined = self._defined(first, second)
+            defined = self._defined_test(first, second)
             return f"({defined} and {second} in {first})"
         value = self._operand(text)
         if _LITERAL.fullmatch(value):
             raise self._refuse(f"{text} is a condition without a variable")
-        defined = self._defined(value)
+        defined = self._defined_test(value)
         tests = f"{value} is not none and ({value} or {value} is not boolean)"
         return f"({defined} and {tests})" if defined else f"({tests})"
 
-    def _defined(self, *operands: str) -> str:
+    def _defined_test(self, *operands: str) -> str:
         known = {item for _, item in self._open if item} | {"loop"}
         variables = [each for each in operands if not _LITERAL.fullmatch(each)]
         tests = (converted.is_defined(each, known=known) for each in variables)

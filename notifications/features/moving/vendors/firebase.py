@@ -80,7 +80,7 @@ def _objects(
 
 
 def _each(tokens: Sequence[object] | Mapping[str, object]) -> Iterator[tuple[str | int, object]]:
-    """Yield the tokens of a list, or the keys of an object whose values are true."""
+    """Yield the tokens of a list, or the keys of an object with the value true."""
     if isinstance(tokens, Mapping):
         yield from ((name, name) for name, is_valid in tokens.items() if is_valid)
     else:

@@ -165,7 +165,7 @@ def _user(place: ExportPlace, entry: Mapping[str, Any]) -> Iterator[Found]:
 
 
 def _add_preferences(person: ExportedPerson, given: object) -> bool:
-    """Switch off what the user switched off; True if a whole channel is off."""
+    """Apply the switched-off preferences of the user; True if a whole channel is off."""
     sets = given if isinstance(given, list) else [given] if isinstance(given, dict) else []
     is_whole_off = False
     for number, each in enumerate(sets):

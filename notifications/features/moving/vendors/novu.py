@@ -193,7 +193,7 @@ def _add_tokens(person: ExportedPerson, channel: object, number: int) -> None:
 
 
 def _add_preferences(person: ExportedPerson, given: object) -> bool:
-    """Switch off what the subscriber switched off; True if a whole channel is off."""
+    """Apply the switched-off preferences of the subscriber; True if a whole channel is off."""
     if given is None:
         return False
     if isinstance(given, list):  # version 1

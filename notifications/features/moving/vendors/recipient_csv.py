@@ -52,7 +52,7 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
             if isinstance(line, NotUnderstood):
                 yield line
                 continue
-            columns = columns or _checked(file, line)
+            columns = columns or _check_columns(file, line)
             user_id = line.get("user_id")
             if user_id and user_id in lines_of:
                 said = f"the user id is in {lines_of[user_id]}, too; keep one line"
@@ -65,7 +65,7 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
                 yield NotUnderstood(line.place.below("user_id"), "is empty")
 
 
-def _checked(file: ExportFile, line: CsvLine) -> tuple[str, ...]:
+def _check_columns(file: ExportFile, line: CsvLine) -> tuple[str, ...]:
     """Return the columns.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The vendors whose files can be imported."""
+"""The readers of the vendors' files."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@
     on      the cells that are ticked in the posted form
     digest  the chosen option of each topic; `drawn_digests` has the options as drawn
 
-Only a cell or digest whose posted state differs from the drawn state is changed. So an old page in
-another tab undoes nothing, and a topic that is added in between stays as it is. Topics that no type
-has are left out, so a forged form stores no texts.
+Only a cell or digest with a posted state that differs from the drawn state is changed. So an old
+page in another tab undoes nothing, and a topic that is added in between stays as it is. Topics that
+no type has are left out, so a forged form stores no texts.
 """
 
 from __future__ import annotations

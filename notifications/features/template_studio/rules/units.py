@@ -221,7 +221,7 @@ def _with_names(name: str, parts: Sequence[BlockPart]) -> Iterator[tuple[str, Bl
 def _targets_there(source: TextSource, there: TextSource | None) -> dict[str, str]:
     """Return the texts of a translated text by the names of the units of its source.
 
-    A field whose parts differ from those of the source has no translation.
+    A field with other parts than the source has no translation.
     """
     if there is None:
         return {}
