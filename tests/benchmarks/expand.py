@@ -260,12 +260,12 @@ def new_job() -> UUID:
 def _expand(job_id: UUID, count: int) -> float:
     """Expand at least so many recipients; returns recipients in a second."""
     from notifications.core.models import BulkJob  # noqa: PLC0415 - as above
-    from notifications.features.bulk_jobs import expand, ranges  # noqa: PLC0415 - after Django is set up
+    from notifications.features.bulk_jobs import expand, stages  # noqa: PLC0415 - after Django is set up
 
     job = BulkJob.objects.get(id=job_id)
     began, accepted = time.perf_counter(), 0
     while accepted < count:
-        [part, *_] = ranges.expandable(job, now=clock.now())
+        [part, *_] = stages.open_ranges(job, clock.now())
         accepted += expand.expand_page(part).accepted
     return accepted / (time.perf_counter() - began)
 

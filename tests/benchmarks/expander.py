@@ -16,12 +16,12 @@ def main(job_id: str, first: str) -> None:
     django.setup()
     from notifications.core import clock  # noqa: PLC0415 - after Django is set up
     from notifications.core.models import BulkJob  # noqa: PLC0415 - as above
-    from notifications.features.bulk_jobs import expand, ranges  # noqa: PLC0415 - as above
+    from notifications.features.bulk_jobs import expand, stages  # noqa: PLC0415 - as above
 
     job = BulkJob.objects.get(id=job_id)
     examined = 0
     peaks: list[int] = []
-    while parts := ranges.expandable(job, now=clock.now()):
+    while parts := stages.open_ranges(job, clock.now()):
         examined += expand.expand_page(parts[0]).read
         if not peaks and examined >= int(first):
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

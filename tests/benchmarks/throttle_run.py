@@ -19,7 +19,7 @@ from notifications.core.models import BulkJob, BulkJobRange, Notification, Produ
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.store.templates import template_cache
-from notifications.features.bulk_jobs import changes, expand, progress, ranges
+from notifications.features.bulk_jobs import changes, expand, progress, stages
 from notifications.features.bulk_jobs import rows as bulk_rows
 from notifications.features.bulk_jobs.rules import pace
 from providers.contract import Channel
@@ -149,7 +149,7 @@ def _pause_or_resume(job: BulkJob, now: dt.datetime) -> None:
 def _pages(job: BulkJob) -> int:
     """Expand a page of each range; returns 1 if a page was undone."""
     try:
-        for part in ranges.expandable(job, now=clock.now()):
+        for part in stages.open_ranges(job, clock.now()):
             expand.expand_page(part)
     except OperationalError:
         return 1

@@ -198,7 +198,8 @@ class ApiKeyAdmin(AuditedAdmin):
         form = RotateForm(request.POST if request.method == "POST" else None)
         if form.is_valid():
             try:
-                with audit.changes(name_of(request), "rotate_key", _itself(key)) as news:
+                itself = ApiKey.objects.filter(pk=key.pk)
+                with audit.changes(name_of(request), "rotate_key", itself) as news:
                     made, secret = api_keys.rotate(
                         key, overlap=form.cleaned_data["overlap"], by=name_of(request)
                     )
@@ -232,10 +233,6 @@ class ApiKeyAdmin(AuditedAdmin):
         )
         answer["Cache-Control"] = "no-store"
         return answer
-
-
-def _itself(key: ApiKey) -> QuerySet[ApiKey]:
-    return ApiKey.objects.filter(pk=key.pk)
 
 
 def _scopes_of(request: HttpRequest) -> list[str]:

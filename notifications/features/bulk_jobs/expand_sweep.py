@@ -18,7 +18,7 @@ from notifications.core.models import BulkJob
 from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.audiences.rules.faults import ExpressionError
-from notifications.features.bulk_jobs import changes, expand, progress, ranges
+from notifications.features.bulk_jobs import changes, expand, progress, stages
 from notifications.features.bulk_jobs.page import TemplateGone
 
 _log = structlog.get_logger(__name__)
@@ -56,7 +56,7 @@ def _one_page(job: BulkJob, *, limit: int) -> Swept:
         OperationalError: the database is away.
     """
     try:
-        for part in ranges.expandable(job, now=clock.now()):
+        for part in stages.open_ranges(job, clock.now()):
             found = expand.expand_page(part, limit=limit)
             if found.read or found.is_range_done:
                 progress.note_error(job, "")

@@ -12,7 +12,6 @@ from notifications.core.rules.times import local_time
 from notifications.core.store.cached import producer_windows
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rules import parse
-from notifications.features.bulk_jobs import stages
 from notifications.features.bulk_jobs.rules import zones
 
 PARTS: Final = 4
@@ -96,8 +95,3 @@ def _starts(job: BulkJob, now: dt.datetime) -> list[tuple[dt.datetime | None, li
 def _unknown_zone(job: BulkJob) -> str:
     """Return the timezone for recipients without a timezone: the producer's."""
     return producer_windows.of(job.producer_id).timezone
-
-
-def expandable(job: BulkJob, *, now: dt.datetime) -> list[int]:
-    """Return the ids of unfinished ranges that may go on, in order."""
-    return stages.open_ranges(job, now)

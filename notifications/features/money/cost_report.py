@@ -99,7 +99,9 @@ def report(month: dt.date, *, by: CostGrouping, now: dt.datetime) -> CostReport:
     return CostReport(
         month=month,
         micros=round((whole.groups[0].total or 0) * MICROS),
-        forecast=_forecast(now) if month == present else None,
+        forecast=figures.forecast(figures.daily_costs({}, now=now), now=now)
+        if month == present
+        else None,
         lines=lines[:MOST_LINES],
     )
 
@@ -114,10 +116,6 @@ def _start(day: dt.date) -> dt.datetime:
 
 def _after(month: dt.date) -> dt.date:
     return (month + dt.timedelta(days=31)).replace(day=1)
-
-
-def _forecast(now: dt.datetime) -> int:
-    return figures.forecast(figures.daily_costs({}, now=now), now=now)
 
 
 def _groups(month: dt.date, dimension: Dimension, *, now: dt.datetime) -> list[GroupCost]:

@@ -14,7 +14,7 @@ from notifications.core import clock
 from notifications.core.intake.accept import Caller
 from notifications.core.models import BulkJob, Delivery
 from notifications.core.rules.problems import Problem
-from notifications.features.bulk_jobs import create, expand, progress, ranges
+from notifications.features.bulk_jobs import create, expand, progress, stages
 from notifications.features.bulk_jobs.rules import pace
 from notifications.features.bulk_jobs.rules import request as requests
 from tests.journey import caller, outbox, reach, scripted, take
@@ -50,7 +50,7 @@ def new_job(caller: Caller) -> NewJob:
 
 def expand_all(job: BulkJob, limit: int = expand.PAGE) -> None:
     """Expand a job to its end."""
-    while open_ranges := ranges.expandable(job, now=clock.now()):
+    while open_ranges := stages.open_ranges(job, clock.now()):
         for each in open_ranges:
             expand.expand_page(each, limit=limit)
     progress.finish(job)

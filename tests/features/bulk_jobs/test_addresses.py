@@ -24,7 +24,7 @@ from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.rules.templates import contents
 from notifications.core.store.templates import versions
 from notifications.core.sweeps import housekeeping
-from notifications.features.bulk_jobs import changes, expand, ranges, sweep
+from notifications.features.bulk_jobs import changes, expand, ranges, stages, sweep
 from notifications.features.bulk_jobs import rows as bulk_rows
 from notifications.features.bulk_jobs.expand import Expanded
 from notifications.features.bulk_jobs.rules import variants
@@ -166,7 +166,7 @@ def test_a_page_that_is_undone_gives_its_addresses_back(
 ) -> None:
     people = _household(reach, 2)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     insert = bulk_rows.insert
 
     def insert_late(messages: list[bulk_rows.NewMessage], *, now: dt.datetime) -> None:
@@ -184,7 +184,7 @@ def test_a_page_that_is_undone_gives_its_addresses_back(
 def test_a_paused_and_resumed_job_reaches_a_mailbox_once(new_job: NewJob, reach: Reach) -> None:
     people = _household(reach, 3)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     expand.expand_page(part, limit=1)
     changes.pause(job.pk, by="ada", reason="Look.")
     housekeeping.run_once(now=clock.now(), limit=100)
@@ -270,7 +270,7 @@ def test_the_addresses_of_an_ended_job_are_deleted(new_job: NewJob, reach: Reach
     running = new_job()
     for _ in range(2):
         expand_all(new_job())
-    expand.expand_page(ranges.expandable(running, now=clock.now())[0])
+    expand.expand_page(stages.open_ranges(running, clock.now())[0])
     deleted = uuid4()  # a job that was deleted while a page was stored
     BulkJobAddress.objects.create(job_id=deleted, digest=b"0123456789abcdef")
     assert BulkJobAddress.objects.count() == 16

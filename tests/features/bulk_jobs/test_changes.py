@@ -31,7 +31,7 @@ from notifications.core.rules.states import Status
 from notifications.core.rules.switches import SwitchKind
 from notifications.core.store.cached import switches as cached
 from notifications.core.sweeps import release
-from notifications.features.bulk_jobs import changes, expand, pace, progress, ranges
+from notifications.features.bulk_jobs import changes, expand, pace, progress, stages
 from notifications.features.bulk_jobs import expand_sweep as sweep
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.cancel_jobs import jobs as cancel_jobs
@@ -71,7 +71,7 @@ def test_a_pause_holds_the_messages_in_the_broker_and_stops_the_expansion(
 ) -> None:
     _people(reach, 4)
     job, other = new_job(), new_job(name="other")
-    expand.expand_page(ranges.expandable(job, now=clock.now())[0], limit=2)
+    expand.expand_page(stages.open_ranges(job, clock.now())[0], limit=2)
     expand_all(other)
     changes.pause(job.pk, by="maria", reason="wrong price")
     deliver.deliver([*_ids(job), *_ids(other)])
@@ -139,7 +139,7 @@ def test_a_cancelled_job_sends_nothing_although_its_rows_are_cancelled_later(
 ) -> None:
     _people(reach, 5)
     job = new_job()
-    expand.expand_page(ranges.expandable(job, now=clock.now())[0], limit=3)
+    expand.expand_page(stages.open_ranges(job, clock.now())[0], limit=3)
     changes.cancel(job.pk, by="maria")
     deliver.deliver(_ids(job)[:2])  # messages that were in the broker
     assert Status.SENT not in _statuses(job)
@@ -164,7 +164,7 @@ def test_a_cancellation_includes_rows_of_an_expander_with_another_clock(
 ) -> None:
     _people(reach, 3)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     now = clock.now
     with monkeypatch.context() as other:
         other.setattr(clock, "now", lambda: now() + dt.timedelta(seconds=seconds))

@@ -28,7 +28,7 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import erasure, late_encryption, partitions, secret_variables
 from notifications.features.audiences.rows import members
-from notifications.features.bulk_jobs import expand, ranges
+from notifications.features.bulk_jobs import expand, ranges, stages
 from notifications.features.bulk_jobs import rows as bulk_rows
 from providers.contract import Channel
 from tests.features.bulk_jobs.conftest import NewJob, due_gaps, expand_all, expand_at_once
@@ -116,7 +116,7 @@ def test_a_variable_that_becomes_sensitive_during_a_job_is_sealed(
 ) -> None:
     _people(reach, 4)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     expand.expand_page(part, limit=2)
     late_encryption.begin(Template.objects.get(id=job.template), ["name"])
     job.refresh_from_db()
@@ -148,7 +148,7 @@ def test_a_moved_checkpoint_undoes_the_whole_page(
 ) -> None:
     _people(reach, 3)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     insert = bulk_rows.insert
 
     def insert_late(*rows: object, **options: object) -> None:
@@ -169,7 +169,7 @@ def test_a_page_of_a_stopped_job_is_undone(
 ) -> None:
     _people(reach, 3)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     insert = bulk_rows.insert
 
     def stop(*rows: object, **options: object) -> None:
@@ -244,7 +244,7 @@ def test_a_job_deleted_with_its_producer_stores_nothing(
 ) -> None:
     _people(reach, 3)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     insert = bulk_rows.insert
 
     def delete(*rows: object, **options: object) -> None:
@@ -276,7 +276,7 @@ def test_a_page_at_midnight_has_one_day(
 ) -> None:
     people = _people(reach, 2)
     job = new_job()
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     later = clock.now() + dt.timedelta(days=40)  # neither day has a partition
     midnight = dt.datetime.combine(later.date(), dt.time(), tzinfo=dt.UTC)
     before, after = midnight - dt.timedelta(milliseconds=2), midnight + dt.timedelta(seconds=1)
@@ -294,7 +294,7 @@ def test_a_process_that_was_stopped_before_its_page_stores_no_expired_message(
 ) -> None:
     people = _people(reach, 2)
     job = new_job(ttl_seconds=60)
-    [part] = ranges.expandable(job, now=clock.now())
+    [part] = stages.open_ranges(job, clock.now())
     real = clock.now
     readings = itertools.chain([real() - dt.timedelta(minutes=2)], iter(real, None))
     with monkeypatch.context() as stopped:

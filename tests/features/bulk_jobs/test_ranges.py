@@ -11,7 +11,7 @@ import pytest
 from notifications.core import clock
 from notifications.core.models import BulkJob, BulkJobRange, Notification, Recipient
 from notifications.core.rules.bulk_job import BulkJobState
-from notifications.features.bulk_jobs import expand, progress, ranges
+from notifications.features.bulk_jobs import expand, progress, stages
 from tests.features.bulk_jobs.conftest import NewJob
 from tests.journey import Reach
 
@@ -25,9 +25,7 @@ _WEST = "America/New_York"
 def _run(job: BulkJob, *, hour: int) -> None:
     """Expand the job as far as it goes at an hour of the day in UTC."""
     with mock.patch.object(clock, "now", return_value=_MIDNIGHT + dt.timedelta(hours=hour)):
-        while any(
-            expand.expand_page(part).read for part in ranges.expandable(job, now=clock.now())
-        ):
+        while any(expand.expand_page(part).read for part in stages.open_ranges(job, clock.now())):
             continue
         progress.finish(job)
     job.refresh_from_db()
@@ -103,7 +101,7 @@ def test_a_later_start_waits_for_the_ranges_of_an_earlier_start(
     _move("cy", _WEST)
     job = _start(new_job)
     late = _MIDNIGHT + dt.timedelta(hours=15)
-    [first] = ranges.expandable(job, now=late)
+    [first] = stages.open_ranges(job, late)
     assert BulkJobRange.objects.get(pk=first).starts_at == _MIDNIGHT + dt.timedelta(hours=9)
     _run(job, hour=15)
     assert _messages(job) == {"ana": 1, "cy": 1}

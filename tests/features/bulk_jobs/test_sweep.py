@@ -24,7 +24,7 @@ from notifications.core.models import (
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.sweeps import housekeeping
-from notifications.features.bulk_jobs import changes, expand, progress, ranges, stages
+from notifications.features.bulk_jobs import changes, expand, progress, stages
 from notifications.features.bulk_jobs import sweep as bulk_jobs
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.rules import variants
@@ -236,7 +236,7 @@ def test_a_job_with_a_test_group_a_sample_and_a_spread_keeps_each(
         with mock.patch.object(clock, "now", return_value=now + minute * _MINUTE):
             _sweep()
             while any(
-                expand.expand_page(part).read for part in ranges.expandable(job, now=clock.now())
+                expand.expand_page(part).read for part in stages.open_ranges(job, clock.now())
             ):
                 continue
             progress.finish(job)

@@ -48,15 +48,10 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
                 continue
             place, entry = each
             name = str(entry.get("name") or entry.get("id") or "")
-            texts = templates.setdefault(template_id(name), Texts(place, name, convert=_keep))
+            texts = templates.setdefault(template_id(name), Texts(place, name, convert=str))
             yield from files.in_form(place, _add(texts, place, entry))
     for texts in templates.values():
         yield from texts.parts()
-
-
-def _keep(source: str) -> str:
-    """Return the source: `_add` has converted each text."""
-    return source
 
 
 def _add(texts: Texts, place: ExportPlace, entry: Mapping[str, Any]) -> Iterator[Found]:
