@@ -160,3 +160,14 @@ def test_no_plan_reads_all_that_waits_nor_a_partition_that_is_not_asked_for() ->
         assert len(read) <= most, (name, plan)
         if name.startswith(("chain_", "rollup_")):
             assert len(set(re.findall(r" on (notification_[0-9]{8})", plan))) <= 1, (name, plan)
+
+
+@pytest.mark.parametrize("limit", [1, 50])
+def test_a_search_for_a_message_id_reads_the_index_of_hashes(limit: int) -> None:
+    parameters = arrays.bound({"message_id": "x", "limit": limit})
+    with db.cursor() as running:
+        running.execute(f"EXPLAIN {db.statement('search_message_id')}", parameters)
+        plan = "\n".join(row["QUERY PLAN"] for row in running.fetchall())
+    assert f"Seq Scan on delivery_{clock.now():%Y%m%d} " not in plan, plan
+    assert "_pkey" not in plan, plan
+    assert re.search("Index Cond: .*hashtextextended", plan), plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.db.models import Func, Q
+from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Cast
 
 from notifications.core.models.choices import CHANNELS, MODES, PRIORITIES, STATUSES
@@ -88,9 +88,14 @@ class Delivery(models.Model):
                 name="delivery_due",
             ),
             models.Index(
-                fields=("provider_message_id",),
+                Func(
+                    F("provider_message_id"),
+                    Value(0),
+                    function="hashtextextended",
+                    output_field=models.BigIntegerField(),
+                ),
                 condition=~Q(provider_message_id=""),
-                name="delivery_by_provider_id",
+                name="delivery_by_message_hash",
             ),
             models.Index(
                 fields=("switch_id", "priority", "due_at"),

@@ -7,10 +7,11 @@ import importlib
 
 import pytest
 from django.db import IntegrityError, connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from notifications.core import clock, conf, migrations
 from notifications.core.rules import ids
-from notifications.core.store.postgres import id_ranges, partitions
+from notifications.core.store.postgres import id_ranges, partitions, unapplied_migrations
 from tests.old_days import drop_day
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -122,3 +123,21 @@ def test_the_migration_gives_later_days_of_an_upgraded_database_the_room(days_ah
         finally:
             cursor.execute(f"ALTER TABLE {table} SET (fillfactor = 40)")
     assert f"fillfactor={40 if days_ahead else 70}" in options
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("age_of_database", [dt.timedelta(0), _DAY])
+def test_the_index_that_the_release_before_reads_stays_in_its_database(
+    age_of_database: dt.timedelta,
+) -> None:
+    migration = importlib.import_module(f"{migrations.__name__}.0017_message_id_hashes")
+    first = MigrationRecorder.Migration.objects.filter(name=unapplied_migrations.FIRST)
+    first.update(applied=clock.now() - age_of_database)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE INDEX delivery_by_provider_id ON delivery (provider_message_id)")
+        for _ in range(2):  # a migration that was interrupted runs again
+            migration._add_index(None, connection.schema_editor())
+            migration._drop_former_of_new_database(None, connection.schema_editor())
+        cursor.execute("SELECT to_regclass('delivery_by_provider_id') IS NOT NULL")
+        [(stays,)] = cursor.fetchall()
+    assert stays == bool(age_of_database)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from notifications.core.models import Delivery, Notification, Producer, Recipient
+from notifications.core.models import Notification, Producer, Recipient
 from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.states import Status
@@ -64,8 +64,8 @@ def find(
         notifications = [ids.notification_of(any_id)]
         deliveries = [any_id] if ids.number_of(any_id) else None
     elif provider_message_id:
-        known_as = Delivery.objects.filter(provider_message_id=provider_message_id)
-        deliveries = list(known_as.order_by("-pk").values_list("pk", flat=True)[:limit])
+        known = {"message_id": provider_message_id, "limit": limit}
+        deliveries = [row["id"] for row in db.rows("search_message_id", known)]
         notifications = [ids.notification_of(each) for each in deliveries]
     elif user_id:
         recipients = Recipient.objects.filter(user_id=user_id).values_list("pk", flat=True)
