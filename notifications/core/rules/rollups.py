@@ -22,9 +22,13 @@ the sketches, and Postgres adds such numbers faster than the entries of arrays.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import math
+import sys
+from array import array
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from itertools import zip_longest
 from typing import Final, Self
 
 from notifications.core.rules.states import Status
@@ -263,7 +267,10 @@ GAMMA: Final = (1 + ERROR) / (1 - ERROR)
 
 DIGITS: Final = 12
 """Decimal digits of a bin in a sketch: a bin counts up to 10^12 - 1 latencies."""
-_BASE: Final = 10**DIGITS
+_PER_BIN: Final = 3
+_DIGIT_BYTES: Final = 2
+_NUMERIC_HEAD: Final = 8
+"""Of a number in PostgreSQL's binary form: digits of a bin, bytes of a digit, bytes of the head."""
 
 
 def bin_of(milliseconds: float) -> int:
@@ -271,6 +278,7 @@ def bin_of(milliseconds: float) -> int:
     return math.ceil(math.log(max(milliseconds, 1)) / math.log(GAMMA))
 
 
+@functools.cache
 def milliseconds_of(bin_number: int) -> float:
     """Return the latency of a bin, at most ERROR away from the counted latencies."""
     return round(2 * GAMMA**bin_number / (GAMMA + 1), 1)
@@ -285,16 +293,29 @@ def counts_of(sketch: str) -> list[int]:
     return [0] * empty + [int(digits[end - DIGITS : end]) for end in ends]
 
 
-def percentile(sketch: str, share: float) -> float:
+def percentile(sketch: bytes, share: float) -> float:
     """Return the latency in milliseconds that a share of the latencies of a sketch does not exceed.
 
     The percentile of a plot is near the highest bins, so the bins are read from the highest down.
+
+    Args:
+        sketch: the number as `numeric_send` of PostgreSQL has it: four numbers of 16 bits, of which
+            the second is the exponent of the first digit, then the digits to the base 10^4, three
+            of them a bin, without zeros at the ends. Python reads a text of 700 decimal digits in
+            twice the time.
+        share: above 0, at most 1.
     """
-    # A power of _BASE is 1 modulo _BASE - 1, so the remainder is the sum of the bins.
-    total = int(sketch) % (_BASE - 1)
-    number, end = (len(sketch) - 1) // DIGITS, len(sketch) % DIGITS or DIGITS
-    below = total - int(sketch[:end])
-    while number and below >= share * total:
-        below -= int(sketch[end : end + DIGITS])
-        number, end = number - 1, end + DIGITS
+    exponent = int.from_bytes(sketch[2:4])
+    number, place = divmod(exponent, _PER_BIN)
+    missing = _PER_BIN - 1 - place
+    digits = array("H", bytes(missing * _DIGIT_BYTES) + sketch[_NUMERIC_HEAD:])
+    if sys.byteorder == "little":
+        digits.byteswap()
+    high, middle, low = digits[::_PER_BIN], digits[1::_PER_BIN], digits[2::_PER_BIN]
+    below = total = sum(high) * 10**8 + sum(middle) * 10**4 + sum(low)
+    for upper, centre, lower in zip_longest(high, middle, low, fillvalue=0):
+        below -= upper * 10**8 + centre * 10**4 + lower
+        if below < share * total:
+            break
+        number -= 1
     return milliseconds_of(number)

@@ -2,6 +2,7 @@
 -- leaves the buckets out. `by` has columns of rollup_series, `filters` columns with values. A group has its number `place`
 -- in all rows and its values `key` in the row without a bucket, because a key in each row takes as long as a sketch. An
 -- answer of more than `limit` rows is cut.
+-- A sketch comes in the binary form, which leaves the zeros at the end out.
 -- Locks nothing. Uses the primary key of one partition for each series. Groups have numbers, because Postgres groups by
 -- numbers faster than by jsonb.
 WITH chosen AS MATERIALIZED (
@@ -19,7 +20,7 @@ WITH chosen AS MATERIALIZED (
     WHERE r.bucket >= %(start)s::timestamptz AND r.bucket < %(end)s::timestamptz
     GROUP BY r.bucket, c.place
 )
-SELECT m.bucket, m.place, CASE WHEN m.bucket IS NULL THEN g.key END AS key, m.sketch::text AS sketch
+SELECT m.bucket, m.place, CASE WHEN m.bucket IS NULL THEN g.key END AS key, numeric_send(m.sketch) AS sketch
 FROM (
     SELECT bucket, place, sketch FROM merged WHERE NOT %(totals_only)s::boolean
     UNION ALL
