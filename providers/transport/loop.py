@@ -275,7 +275,9 @@ class Watching:
     libcurl names a socket at the beginning of each request and releases the socket at the end, and
     most requests use the same few sockets. So a released socket stays registered until the socket
     has an event (the server closes the connection). The kernel forgets a closed socket: if the
-    number of a released socket is unknown to epoll, it belongs to another socket now.
+    number of a released socket is unknown to epoll, it belongs to another socket now. A socket that
+    is closed here and open in a forked process is not forgotten, and no number removes the socket:
+    after an event of such a socket the epoll is replaced.
 
     Guarantee: a socket that libcurl wants is registered, also under a number with an old
     registration.
@@ -284,13 +286,15 @@ class Watching:
     def __init__(self) -> None:
         """Start without sockets."""
         self._epoll = select.epoll()
+        self._permanent: set[int] = set()
         self._events: dict[int, int] = {}
-        """Registered events by descriptor."""
+        """Registered events by descriptor, without the permanent descriptors."""
         self._resting: set[int] = set()
         """Released sockets."""
 
     def listen(self, descriptor: int) -> None:
         """Wait for input on a descriptor, permanently."""
+        self._permanent.add(descriptor)
         self._epoll.register(descriptor, select.EPOLLIN)
 
     def want(self, descriptor: int, wanted: int) -> None:
@@ -321,6 +325,8 @@ class Watching:
         for descriptor, events in found:
             if descriptor in self._resting:
                 self._forget(descriptor)
+            elif descriptor not in self._events and descriptor not in self._permanent:
+                self._replace()
             else:  # an error or the end of a connection counts as both
                 readable = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
                 writable = pycurl.CSELECT_OUT if events & ~select.EPOLLIN else 0
@@ -329,6 +335,17 @@ class Watching:
     def close(self) -> None:
         """Remove all sockets."""
         self._epoll.close()
+
+    def _replace(self) -> None:
+        self._epoll.close()
+        self._epoll = select.epoll()
+        for descriptor in self._permanent:
+            self._epoll.register(descriptor, select.EPOLLIN)
+        for descriptor in self._resting:
+            del self._events[descriptor]
+        self._resting.clear()
+        for descriptor, events in self._events.items():
+            self._epoll.register(descriptor, events)
 
     def _forget(self, descriptor: int) -> None:
         self._resting.remove(descriptor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pycurl
 import pytest
@@ -97,3 +98,26 @@ def test_a_released_socket_that_the_server_closes_is_no_event_and_no_error(
     watching.put_down(ours.fileno())
     watching.want(ours.fileno(), pycurl.POLL_IN)
     assert ready(watching, within=30) == [ours.fileno()]
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_a_socket_that_is_closed_here_and_open_in_a_forked_process_has_no_endless_events(
+    watching: Watching, pair: Pair, *, is_taken: bool
+) -> None:
+    ours, theirs = pair
+    number = ours.fileno()
+    with ExitStack() as ends:
+        next_one, its_peer = map(ends.enter_context, socket.socketpair())
+        ends.callback(os.close, os.dup(number))  # the socket of the forked process
+        watching.listen(next_one.fileno())
+        watching.want(number, pycurl.POLL_IN)
+        watching.put_down(number)
+        ours.close()
+        theirs.close()
+        if is_taken:
+            ends.callback(os.close, os.dup2(next_one.fileno(), number))
+            watching.want(number, pycurl.POLL_IN)
+            watching.put_down(number)
+        assert [ready(watching) for _ in range(3)] == [[], [], []]
+        its_peer.send(b"x")
+        assert ready(watching, within=30) == [next_one.fileno()]
