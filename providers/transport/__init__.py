@@ -1,9 +1,9 @@
-"""HTTP for every adapter: one libcurl multi on one thread per process.
+"""HTTP for every adapter: one libcurl multi on one thread per process, and one for untrusted URLs.
 
 libcurl was chosen because a small POST costs 30 us of CPU, a tenth of the cost of Python's own HTTP
 clients, and because libcurl has HTTP/2, connection reuse and precise timeouts.
 
-    adapter (any thread)            loop thread (one per process)
+    adapter (any thread)            loop thread (one or two per process)
     Transport.send(requests) --->   Loop: waits, starts, collects      ---> provider
        ^                            Easy: one request on one handle
        '------ (index, Reply) as they complete ------'

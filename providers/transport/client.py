@@ -1,8 +1,12 @@
-"""`Transport`: the only interface to the loop.
+"""`Transport`: the only interface to the loops.
 
-Thread-safe. The loop starts at the first `send`, in the process that sends: a worker that forks
-after the Transport was made gets a separate loop, because a thread does not survive a fork and two
-processes must not share a TLS connection.
+Thread-safe. Requests to untrusted URLs have a loop of their own: libcurl asks for the addresses of
+names in at most 20 threads of a multi, and a name whose servers do not answer holds a thread for
+10 s. A few such names of webhooks would keep providers from a new connection.
+
+A loop starts at its first `send`, in the process that sends: a worker that forks after the
+Transport was made gets separate loops, because a thread does not survive a fork and two processes
+must not share a TLS connection.
 """
 
 from __future__ import annotations
@@ -31,7 +35,8 @@ connection. Adapters of such addresses set the limit as their `concurrency`, so 
 as begun while the call waits for a slot."""
 
 IN_TOTAL: Final = 4_000
-"""Limit in flight over all providers; lower if the system allows fewer open files."""
+"""Limit in flight over all providers; untrusted URLs have half of the limit. The limit is lower if
+the system allows fewer open files."""
 
 OTHER_FILES: Final = 512
 """Files that a process may need for other purposes: databases, brokers, logs, SMTP."""
@@ -61,8 +66,9 @@ class Transport:
         """Set the bounds; no thread starts yet."""
         self._bounds = Bounds(per_origin=per_origin, per_stranger=per_stranger, in_total=in_total)
         self._lock = Lock()
-        self._loop: Loop | None = None
-        self._inherited: Loop | None = None
+        self._loops: dict[bool, Loop] = {}
+        """True: the loop of untrusted URLs."""
+        self._inherited: dict[bool, Loop] = {}
         os.register_at_fork(after_in_child=self._after_fork)
 
     def send(
@@ -82,31 +88,36 @@ class Transport:
         """
         batch = Batch.of(requests, deadline_seconds=deadline.total_seconds(), begins=begins)
         if requests:
-            self._running_loop().submit(batch)
+            is_strange = any(request.guard is not None for request in requests)
+            self._running_loop(is_strange=is_strange).submit(batch)
         return _replies(batch)
 
     def usage(self) -> Usage:
         """Return the numbers of requests in flight and waiting; 0 before the first `send`."""
-        loop = self._loop
-        return Usage(loop.in_flight, loop.waiting) if loop is not None else Usage(0, 0)
+        loops = list(self._loops.values())
+        return Usage(sum(each.in_flight for each in loops), sum(each.waiting for each in loops))
 
     def close(self) -> None:
-        """Stop the thread and close the connections; a later `send` starts anew."""
+        """Stop the threads and close the connections; a later `send` starts anew."""
         with self._lock:
-            if self._loop is not None and self._loop.alive:
-                self._loop.close()
-            self._loop = None
+            for loop in self._loops.values():
+                if loop.alive:
+                    loop.close()
+            self._loops.clear()
 
-    def _running_loop(self) -> Loop:
+    def _running_loop(self, *, is_strange: bool) -> Loop:
         with self._lock:
-            if self._loop is None or not self._loop.alive:
-                self._loop = Loop(replace(self._bounds, in_total=_affordable(self._bounds)))
-            return self._loop
+            loop = self._loops.get(is_strange)
+            if loop is None or not loop.alive:
+                affordable = _affordable(self._bounds)
+                in_total = max(1, affordable // 2) if is_strange else affordable
+                loop = self._loops[is_strange] = Loop(replace(self._bounds, in_total=in_total))
+            return loop
 
     def _after_fork(self) -> None:
         self._lock = Lock()  # the parent may have held the old lock at the fork
         # Kept, not closed: closing would end connections that the parent still uses.
-        self._inherited, self._loop = self._loop, None
+        self._inherited, self._loops = self._loops, {}
 
 
 def _replies(batch: Batch) -> Generator[tuple[int, Reply], None, None]:
@@ -137,7 +148,8 @@ def _affordable(bounds: Bounds) -> int:
     The soft limit of open files is often 1,024, for programs that use `select`; the loop does not.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = bounds.in_total + bounds.in_total // 8 + OTHER_FILES
+    most = bounds.in_total + bounds.in_total // 2  # of both loops
+    wanted = most + most // 8 + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from queue import SimpleQueue
-from threading import Semaphore
+from threading import Event, Semaphore
 from time import monotonic
 from typing import Any
 from unittest.mock import Mock
@@ -128,6 +128,21 @@ def test_two_thousand_requests_are_in_flight_at_once(transport: Transport) -> No
             assert arrived.acquire(timeout=60)
         replies = [reply for sent in waiting for _, reply in sent]
     assert Counter(type(reply) for reply in replies) == {Response: 2_000}
+
+
+def test_a_thread_that_is_busy_with_untrusted_urls_delays_no_provider(transport: Transport) -> None:
+    released = Event()
+
+    def hold() -> None:
+        released.wait(30)
+
+    with http_server(lambda _seen: ServerAnswer(status=200)) as url:
+        strange = post(url, guard=AddressPolicy(allow_private=True))
+        held = transport.send([strange], deadline=60 * SECOND, begins=[hold])
+        reply = reply_to(transport, post(url), deadline=SECOND)
+        released.set()
+        assert isinstance(reply, Response)
+        assert [isinstance(late, Response) for _, late in held] == [True]
 
 
 def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> None:
