@@ -168,6 +168,11 @@ class Easy:
         curl.setopt(pycurl.FORBID_REUSE, plan.sweeping)
 
     @property
+    def is_sent(self) -> bool:
+        """Return True if the first byte of the last request was about to leave."""
+        return self._sent
+
+    @property
     def multiplexes(self) -> bool:
         """Return True if the connection of the last request speaks HTTP/2."""
         version: int = self.curl.getinfo(pycurl.INFO_HTTP_VERSION)

@@ -7,7 +7,8 @@ milliseconds go back as a list, because waking the caller costs more than a requ
 
 The loop ends overdue requests, after a look at the sockets. libcurl would look at the time first,
 and a process after a standstill, for instance of the virtual machine, finds passed deadlines and
-answers in the sockets. After such a standstill overdue requests get a second more.
+answers in the sockets. After such a standstill overdue requests get a second more. libcurl itself
+ends overdue connections: a request whose connection was ended late starts again.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Final, Literal
 
 import pycurl
 
-from providers.transport.easy import Easy
+from providers.transport.easy import CONNECT_TIMEOUT, Easy
 from providers.transport.exchange import Failure, FailureKind
 from providers.transport.lines import Batch, Bounds, Lines
 from providers.transport.origin import STREAMS, Plan
@@ -38,6 +39,9 @@ STANDSTILL: Final = 1.0
 """Seconds by which a wait is late if the process stood still."""
 REPRIEVE: Final = 1.0
 """Seconds for the answers that came during a standstill."""
+_LATE_AFTER: Final = CONNECT_TIMEOUT.total_seconds() + 0.25
+"""Seconds after which libcurl has ended a connection late: the process stood still, or had no CPU
+time, and the connection may have been made."""
 
 _EVENTS: Final = {
     pycurl.POLL_IN: select.EPOLLIN,
@@ -210,15 +214,17 @@ class Loop:
             origin.met_closed(is_gone=flight.plan.sweeping)
         elif easy.came_early:
             origin.came_early()
-        if easy.met_closed or easy.came_early:
+        seconds = monotonic() - flight.began_at
+        is_late = error == pycurl.E_OPERATION_TIMEDOUT and not easy.is_sent
+        if easy.met_closed or easy.came_early or (is_late and seconds > _LATE_AFTER):
             if flight.batch.expired:  # it may not start again
                 unsent = _unsent(FailureKind.NEVER_SENT, "not_started")
                 flight.batch.answer(flight.index, unsent)
             else:
                 self._lines.put_back(flight.origin, flight.batch, flight.index)
             return
-        elapsed = timedelta(seconds=monotonic() - flight.began_at)
-        flight.batch.answer(flight.index, easy.finish(error, elapsed=elapsed))
+        reply = easy.finish(error, elapsed=timedelta(seconds=seconds))
+        flight.batch.answer(flight.index, reply)
         if easy.has_proved or (flight.plan.opens and easy.was_answered):
             origin.record_answer(multiplexes=easy.multiplexes)
 

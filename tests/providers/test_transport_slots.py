@@ -18,7 +18,7 @@ import pytest
 
 from providers.sandbox_server.wire import Connection, ServerAnswer
 from providers.sandbox_server.wire import ServerRequest as Seen
-from providers.transport import FailureKind, Response, Transport
+from providers.transport import FailureKind, Response, Transport, easy
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Batch, Bounds
 from providers.transport.loop import Loop, _Flight
@@ -143,6 +143,23 @@ def test_a_thread_that_is_busy_with_untrusted_urls_delays_no_provider(transport:
         released.set()
         assert isinstance(reply, Response)
         assert [isinstance(late, Response) for _, late in held] == [True]
+
+
+def test_a_connection_that_is_made_while_the_thread_is_busy_is_no_failure(
+    transport: Transport,
+) -> None:
+    def stall() -> None:
+        Event().wait(easy.CONNECT_TIMEOUT.total_seconds() + 0.5)
+
+    def at_once(_seen: Seen) -> ServerAnswer:
+        return ServerAnswer(status=200)
+
+    with http_server(at_once) as kept, http_server(at_once) as new:
+        reply_to(transport, post(kept))
+        replies = dict(
+            transport.send([post(new), post(kept)], deadline=30 * SECOND, begins=[None, stall])
+        )
+    assert all(isinstance(reply, Response) for reply in replies.values())
 
 
 def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> None:
