@@ -39,7 +39,8 @@ TRY_AGAIN: Final = frozenset({408, 425})
 """The server stopped reading the request, or refused an early request: nothing was acted on."""
 TOO_MANY: Final = 429
 NOT_STARTED: Final = "not_started"
-"""The `Failure.code` of a request whose deadline passed while it waited for a free slot."""
+"""The `Failure.code` of a request whose deadline passed while it waited for a free slot, or for
+which the process could open no socket."""
 
 DETAIL_LIMIT: Final = 200
 """Number of kept characters of an answer: enough for every vendor's message."""

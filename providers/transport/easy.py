@@ -16,10 +16,12 @@ alike: the request counts as unanswered.
 
 from __future__ import annotations
 
+import errno
 import math
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import timedelta
 from http import HTTPStatus
 from time import monotonic
@@ -53,6 +55,12 @@ _BEFORE_SENDING: Final = {
 """Errors of the phases before the request. Any other error counts as such only if nothing was
 sent."""
 
+_EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+"""Errors of `socket` that tell of this process or host, and not of the provider."""
+
+_DESCRIPTORS: Final = 4
+"""Descriptors of a new connection: libcurl's pair for a lookup, a file and a socket."""
+
 
 class Easy:
     """A reusable handle with at most one request in flight. The loop's thread owns the handle."""
@@ -64,6 +72,7 @@ class Easy:
         "_guard",
         "_header",
         "_is_late",
+        "_lacks_socket",
         "_length",
         "_lent",
         "_longest",
@@ -93,7 +102,7 @@ class Easy:
         self._sent = False
         self._on_begin: Callable[[], None] | None = None
         self._ends_at = math.inf
-        self._blocked = self._is_late = False
+        self._blocked = self._is_late = self._lacks_socket = False
         self._lent: socket.socket | None = None
         curl.setopt(pycurl.NOSIGNAL, 1)  # signals and threads do not mix
         curl.setopt(pycurl.PROXY, "")  # http_proxy in the environment must not reroute secrets
@@ -146,7 +155,7 @@ class Easy:
         self._guard = request.guard
         self._on_begin = on_begin
         self._ends_at = ends_at
-        self._sent = self._blocked = self._is_late = False
+        self._sent = self._blocked = self._is_late = self._lacks_socket = False
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         curl = self.curl
         curl.setopt(pycurl.URL, request.url)
@@ -206,9 +215,25 @@ class Easy:
             return FailureKind.REFUSED, "forbidden_address"
         if error in {pycurl.E_URL_MALFORMAT, pycurl.E_UNSUPPORTED_PROTOCOL}:
             return FailureKind.REFUSED, "malformed_request"
+        if self._lacks_socket or (error != pycurl.E_COULDNT_CONNECT and self._finds_shortage()):
+            return FailureKind.NEVER_SENT, "not_started"
         if self._is_late:
             return FailureKind.NEVER_SENT, "timeout"
         return FailureKind.NEVER_SENT, _BEFORE_SENDING.get(error, "connect")
+
+    def _finds_shortage(self) -> bool:
+        """Return True if the process lacks descriptors for a new connection.
+
+        A lookup of a name, or a read of the certificates, fails without telling why.
+        """
+        try:
+            with ExitStack() as opened:
+                for _ in range(_DESCRIPTORS):
+                    opened.enter_context(socket.socket(socket.AF_UNIX))
+        except OSError as error:
+            self._sockets.report_shortage(error)
+            return error.errno in _EXHAUSTED
+        return False
 
     # Called by libcurl, on the loop's thread
 
@@ -228,7 +253,13 @@ class Easy:
         if self._guard is not None and not self._guard.permits(str(target.addr[0])):
             self._blocked = True
             return pycurl.SOCKET_BAD
-        self._lent = socket.socket(target.family, target.socktype, target.protocol)
+        try:
+            self._lent = socket.socket(target.family, target.socktype, target.protocol)
+        except OSError as error:
+            if error.errno in _EXHAUSTED:
+                self._lacks_socket = True
+                self._sockets.report_shortage(error)
+            return pycurl.SOCKET_BAD
         return self._lent
 
     def _socket_created(self, descriptor: int, _purpose: int) -> int:

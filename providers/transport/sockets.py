@@ -14,11 +14,16 @@ the first request goes alone, and the other requests follow the answer.
 
 from __future__ import annotations
 
+import logging
 import select
 import socket
+from time import monotonic
 from typing import Final
 
+_log = logging.getLogger(__name__)
+
 _CLOSED: Final = select.POLLRDHUP | select.POLLHUP | select.POLLERR
+_REPORT_EVERY_SECONDS: Final = 10.0
 _INTERNET: Final = {socket.AF_INET, socket.AF_INET6}
 
 
@@ -39,6 +44,13 @@ class Sockets:
         """Ports of connections that carry their first request."""
         self._proven: set[int] = set()
         """Ports of connections that have answered."""
+        self._reported_at = -_REPORT_EVERY_SECONDS
+
+    def report_shortage(self, error: OSError) -> None:
+        """Log that no socket can be made, at most every ten seconds."""
+        if monotonic() - self._reported_at >= _REPORT_EVERY_SECONDS:
+            self._reported_at = monotonic()
+            _log.error("HTTP: no socket can be opened: %s", error)
 
     def record_socket(self, descriptor: int) -> None:
         """Note a socket with no local port yet."""

@@ -13,6 +13,9 @@ _FOLDERS: Final = ("notifications", "providers", "notifyproj")
 _LEVELS: Final = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
 
 MEANINGS: Final[Mapping[str, str]] = {
+    "HTTP: no socket can be opened: %s": "The process or its host has no free descriptor or memory"
+    " for a connection to a provider: raise the limit of open files. Deliveries go back to the"
+    " queue.",
     "SES: %s: %s": "Amazon SES did not tell the account's sending rate; the provider's default rate"
     " holds.",
     "SMS gateway: %s of %s entries of a callback unread: %s": "Entries of a callback have no"

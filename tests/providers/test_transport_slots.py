@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import socket
 from collections import Counter
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from queue import SimpleQueue
 from threading import Event, Semaphore
@@ -160,6 +163,34 @@ def test_a_connection_that_is_made_while_the_thread_is_busy_is_no_failure(
             transport.send([post(new), post(kept)], deadline=30 * SECOND, begins=[None, stall])
         )
     assert all(isinstance(reply, Response) for reply in replies.values())
+
+
+def test_a_process_without_a_free_descriptor_blames_no_provider(
+    transport: Transport, caplog: pytest.LogCaptureFixture
+) -> None:
+    def at_once(_seen: Seen) -> ServerAnswer:
+        return ServerAnswer(status=200)
+
+    with http_server(at_once) as known, http_server(at_once) as new:
+        reply_to(transport, post(known))
+        with _no_free_descriptor():
+            urls = (new, new, "https://provider.invalid/")  # the lookup of a name fails, too
+            replies = [reply_to(transport, post(url)) for url in urls]
+        assert {failed(reply) for reply in replies} == {(FailureKind.NEVER_SENT, "not_started")}
+        assert [record.levelname for record in caplog.records] == ["ERROR"]
+        assert isinstance(reply_to(transport, post(new)), Response)
+
+
+@contextmanager
+def _no_free_descriptor() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    first_free = os.dup(0)
+    os.close(first_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (first_free, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> None:
