@@ -100,7 +100,8 @@ class Load:
         A receipt may come before the settle, and a receipt that met the gap may be missing.
         """
         found = {each["notification_id"] for each in self.changes if each["status"] in _CALLED}
-        return self.over.is_set() and {str(each) for each in self.accepted.values()} <= found
+        accepted = list(self.accepted.values())  # at once: a thread of the load may add to it
+        return self.over.is_set() and {str(each) for each in accepted} <= found
 
     def _try(self, request: Callable[[], Answer], wanted: http.HTTPStatus) -> Answer | None:
         """Return the answer with the wanted status; None: the request was refused."""
