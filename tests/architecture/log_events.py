@@ -51,6 +51,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     " contacts are dead; the next refusal is judged again.",
     "contacts_not_moved": "PostgreSQL took no new addresses of contacts; the next call names them.",
     "database_disk_full": "PostgreSQL had no room for a write: make room on its disk.",
+    "database_sessions_used_up": "PostgreSQL or a pooler refused a session because other programs"
+    " have all of them: end sessions, or raise `max_connections`.",
     "day_not_archived": "A day past retention stays in PostgreSQL; the next run tries again.",
     "digest_does_not_fit": "The digest template cannot be rendered: messages stay single.",
     "digested": "Messages were merged into digests; `merged` counts them.",

@@ -42,6 +42,7 @@ from notifications.core.store.postgres import (
     fallbacks,
     host_clock,
     lane_lag,
+    session_limit,
     session_settings,
     time_limit,
     unapplied_migrations,
@@ -103,7 +104,7 @@ class ReadinessView(OpenView):
         except Error as error:
             connection.close()
             is_hung = isinstance(error.__cause__, HungServerError)
-            wrong = _hanging_commit() if is_hung else {"database": _full_disk() or "away"}
+            wrong = _hanging_commit() if is_hung else {"database": _cause() or "away"}
             told = {"status": "unavailable", **wrong}
         except _CommitHangs:
             wrong = _hanging_commit()
@@ -134,6 +135,10 @@ def _blocking_problems(parts: _Parts) -> dict[str, str]:
 
 def _full_disk() -> str:
     return "its disk is full: make room on it" if disk.is_full() else ""
+
+
+def _cause() -> str:
+    return _full_disk() or (session_limit.SENTENCE if session_limit.is_reached() else "")
 
 
 def _hanging_commit() -> dict[str, str]:
@@ -199,6 +204,7 @@ def _status(parts: _Parts) -> dict[str, Any]:
         for trouble in parts.read("overdue sweeps", overdue.look, default=list[overdue.Trouble]())
     ]
     wrong += parts.read("the session settings", _missing_settings, default=[])
+    wrong += [f"database: {session_limit.SENTENCE}"] if session_limit.is_reached() else []
     wrong += supervised.faults()
     wrong += parts.unread
     return {

@@ -5,16 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import select
 from collections.abc import Callable, Iterator
+from unittest.mock import Mock
 
 import psycopg
 import pytest
 from django.core.signals import request_started
 from django.db import DatabaseError, OperationalError, connection, transaction
 from django.test import Client
+from psycopg.conninfo import make_conninfo
 
 from notifications.core import clock, sweeps
 from notifications.core.models import Producer, SweepRun
-from notifications.core.store.postgres import db, db_errors, disk, thread_session
+from notifications.core.store.postgres import db, db_errors, disk, session_limit, thread_session
 from notifyproj.celery import _close_old_connection
 from notifyproj.devstack.demo.environment import until
 
@@ -104,6 +106,25 @@ def test_a_session_that_finds_the_disk_full_names_the_disk(monkeypatch: pytest.M
     monkeypatch.setattr(db, "is_writable", refuse)
     assert Client().get("/readyz").json()["database"] == "its disk is full: make room on it"
     disk.forget()
+
+
+def test_a_refused_session_names_the_limit_of_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    with connection.cursor() as running:
+        running.execute("CREATE ROLE crowded LOGIN PASSWORD 'crowded' CONNECTION LIMIT 0")
+    url = make_conninfo(connection.connection.info.dsn, user="crowded", password="crowded")
+    try:
+        with pytest.raises(OperationalError), connection.wrap_database_errors:
+            psycopg.connect(url)
+    finally:
+        with connection.cursor() as running:
+            running.execute("DROP ROLE crowded")
+
+    told = Client().get("/readyz").json()
+    assert f"database: {session_limit.SENTENCE}" in told["wrong"]
+    monkeypatch.setattr(db, "is_writable", Mock(side_effect=OperationalError))
+    assert Client().get("/readyz").json()["database"] == session_limit.SENTENCE
+    session_limit.forget()
+    assert Client().get("/readyz").json()["database"] == "away"
 
 
 @pytest.mark.usefixtures("read_only")

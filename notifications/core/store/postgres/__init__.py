@@ -3,7 +3,7 @@
     statements    backend (Django's, with sessions that refuse a commit without its standby),
                   db (SQL by name), arrays, copy_text, id_ranges, locks, locked_rows,
                   session_settings, slots, thread_session, time_limit, durable_reads, db_errors,
-                  disk
+                  disk, session_limit
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
                   withdrawals, hold_checks, dead_letters
     reads         reads, replica (reads from the read replica), timelines, search, activity,

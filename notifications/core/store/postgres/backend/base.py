@@ -27,7 +27,7 @@ from django.db.utils import DatabaseErrorWrapper
 from psycopg.abc import PQGen
 from psycopg.waiting import Ready, Wait
 
-from notifications.core.store.postgres import arrays, disk
+from notifications.core.store.postgres import arrays, disk, session_limit
 from notifications.core.store.postgres.backend import hung_servers
 
 _WAITS_FOR_STANDBY: Final = "SyncRepWaitForLSN"
@@ -159,6 +159,7 @@ class _NotingErrors(DatabaseErrorWrapper):
             return
         if not self._is_replica:  # a full disk of the read replica stops no write
             disk.note(error)
+            session_limit.note(error)
         super().__exit__(kind, error, trace)
 
 
