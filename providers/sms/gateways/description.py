@@ -60,6 +60,10 @@ def _meaning(text: object) -> object:
     return text
 
 
+def _paths(one_or_several: object) -> object:
+    return (one_or_several,) if isinstance(one_or_several, str) else one_or_several
+
+
 Path_ = Annotated[Template, AfterValidator(_path)]
 Word = Annotated[Verdict, BeforeValidator(_word)]
 Meaning = Annotated[Literal["on_its_way", "delivered", "read"] | Verdict, BeforeValidator(_meaning)]
@@ -170,7 +174,8 @@ class Receipts(_Table):
     id: str = ""
     delivery_id: str = ""
     """Path of the delivery id that the request carried."""
-    status: Template
+    status: Annotated[tuple[Template, ...], BeforeValidator(_paths), Field(min_length=1)]
+    """Paths of the status: the first path that leads to a listed status counts."""
     statuses: dict[str, Meaning]
     """Status -> meaning. A status that is not listed changes nothing."""
     code: str = ""

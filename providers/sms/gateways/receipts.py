@@ -121,9 +121,10 @@ class GatewayReceipts:
 
     def _receipt(self, entry: object, delivery_id: UUID | None) -> Receipt | None:
         described = self._described
-        status = paths.text_at(entry, described.status)
-        if not status:
+        found = list(filter(None, (paths.text_at(entry, path) for path in described.status)))
+        if not found:
             raise MalformedReceipt("an entry has no status of a message")
+        status = next((each for each in found if each in described.statuses), found[0])
         meaning = described.statuses.get(status)
         if meaning is None or meaning == "on_its_way":
             return None

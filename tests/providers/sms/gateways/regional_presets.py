@@ -179,6 +179,15 @@ _BULKSMS = PresetCase(
             ("FAILED", "BLOCKED", "bounced opted out"),
             ("FAILED", "HANDSET_ERROR", "failed"),
         ]
+    ]
+    + [
+        Reported(
+            body=orjson.dumps([{"id": "77", "status": {"condition": condition}}]),
+            says=says,
+            message_id="77" if says != "on its way" else "",
+            names_delivery=False,
+        )
+        for condition, says in [("DELIVERED", "delivered"), ("SENT", "on its way")]
     ],
 )
 

@@ -77,14 +77,14 @@ def _infobip_status(group: int, status: int, name: str) -> dict[str, object]:
     return {"messageId": "2250be2d4219", "status": {"groupId": group, "id": status, "name": name}}
 
 
-def _infobip_report(group: str, error: int) -> dict[str, object]:
+def _infobip_report(group: str, error: int, name: str = "") -> dict[str, object]:
     return {
         "messageId": "2250be2d4219",
         "to": DIGITS,
         "messageCount": 1,
         "callbackData": str(DELIVERY),
         "price": {"pricePerMessage": 0.01, "currency": "EUR"},
-        "status": {"groupName": group},
+        "status": {"groupName": group, "name": name or f"{group}_FOR_A_REASON"},
         "error": {"id": error},
     }
 
@@ -129,9 +129,18 @@ _INFOBIP = PresetCase(
     ],
     reports=[
         Reported(
-            body=orjson.dumps({"results": [_infobip_report("DELIVERED", 0)]}),
+            body=orjson.dumps({
+                "results": [_infobip_report("DELIVERED", 0, "DELIVERED_TO_HANDSET")]
+            }),
             says="delivered",
             message_id="2250be2d4219",
+        ),
+        Reported(
+            body=orjson.dumps({
+                "results": [_infobip_report("DELIVERED", 0, "DELIVERED_TO_OPERATOR")]
+            }),
+            says="on its way",
+            message_id="",
         ),
         Reported(
             body=orjson.dumps({"results": [_infobip_report("UNDELIVERABLE", 1)]}),
