@@ -14,7 +14,9 @@ from notifications.core.models import (
     Contact,
     DeadLetter,
     Delivery,
+    Event,
 )
+from notifications.core.rules.redaction import CODE_LENGTH
 from notifications.core.rules.states import Status
 from providers.contract import (
     Receipt,
@@ -64,6 +66,19 @@ def test_a_receipt_of_success_closes_the_dead_letter_of_an_earlier_failure(
         assert delivery_receipts.record("sandbox", [said]) == count
     letter = DeadLetter.objects.get()
     assert (letter.resolved_at is not None, letter.resolution) == (True, kind.value)
+
+
+@pytest.mark.usefixtures("outbox")
+def test_the_code_of_a_receipt_is_kept_as_that_of_an_answer(reach: Reach, take: Accept) -> None:
+    reach(sms="+15552020300")
+    [row] = deliveries_of(take(channels=["sms"]))
+    deliver.deliver([row.id])
+    code = "blocked for maria@example.com\n\x00" + "x" * 1_000
+    failed = Receipt(kind=ReceiptKind.FAILED, delivery_id=row.id, code=code)
+    assert delivery_receipts.record("sandbox", [failed]) == 1
+    said = Event.objects.filter(delivery_id=row.id).latest("seq").detail
+    assert said.startswith("blocked for <mailbox> xxx")
+    assert len(said) <= CODE_LENGTH
 
 
 @pytest.mark.usefixtures("outbox")

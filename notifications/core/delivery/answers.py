@@ -26,6 +26,7 @@ import structlog
 from notifications.core.delivery import attached, withholding
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.evidence import entry_of
+from notifications.core.rules.redaction import code_of
 from notifications.core.rules.storable_texts import storable
 from notifications.core.store.redis import sent_ledger
 from providers.contract import (
@@ -45,8 +46,6 @@ _log = structlog.get_logger(__name__)
 
 _LINGER: Final = 0.004
 """Seconds for which answers of P2 and P3 are gathered, because a group costs one Redis call."""
-_LONGEST_CODE: Final = 200
-"""Characters of the code of an outcome."""
 _LONGEST_WAIT: Final = dt.timedelta(days=60)
 """No time to live is longer."""
 
@@ -155,7 +154,7 @@ def _storable(result: Result) -> Result:
         if given.isascii() and given.isprintable():
             return result
         return replace(result, outcome=replace(outcome, message_id=storable(given)))
-    code, detail = storable(outcome.code)[:_LONGEST_CODE], storable(outcome.detail)
+    code, detail = code_of(outcome.code), storable(outcome.detail)
     outcome = replace(outcome, code=code, detail=detail)
     if isinstance(outcome, Throttled | Unavailable) and outcome.retry_after is not None:
         outcome = replace(outcome, retry_after=min(outcome.retry_after, _LONGEST_WAIT))

@@ -30,7 +30,7 @@ from notifications.core.gate import Place, function_at
 from notifications.core.rules import addresses, ids
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.reasons import Reason
-from notifications.core.rules.redaction import address_hash, redact
+from notifications.core.rules.redaction import address_hash, code_of, redact
 from notifications.core.rules.states import OPEN, Status
 from notifications.core.rules.storable_texts import storable
 from notifications.core.rules.suppression import Cause, address_fault
@@ -104,7 +104,7 @@ def _storable(receipt: Receipt) -> Receipt:
     return replace(
         receipt,
         provider_message_id=storable(receipt.provider_message_id),
-        code=storable(receipt.code),
+        code=code_of(receipt.code),
         detail=storable(receipt.detail),
     )
 

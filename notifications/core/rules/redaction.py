@@ -9,12 +9,17 @@ import hashlib
 import re
 from typing import Final
 
+from notifications.core.rules.storable_texts import storable
 from providers import graphemes
 
+CODE_LENGTH: Final = 200
+"""Characters kept of the code of a provider's answer or receipt."""
 DETAIL_LENGTH: Final = 500
 """Characters kept of a provider's answer."""
 _HASH_BYTES: Final = 8
 _LONG_DIGITS: Final = re.compile(r"\+?\d(?:[\s\-()./\u2010-\u2015]{0,3}\d){7,}")
+_DIGITS: Final = re.compile(r"\+?\d{8,}")
+"""A number in a code. Codes have groups of digits: `550 5.7.515`."""
 _MAILBOX: Final = re.compile(
     r"[^\s<>\"@]+?(?:@|%40|&#64;|&#x40;|&commat;)[^\s<>\"'@]+", re.IGNORECASE
 )
@@ -33,3 +38,14 @@ def redact(text: str) -> str:
     text = _MAILBOX.sub("<mailbox>", text[: 4 * DETAIL_LENGTH])
     text = _LONG_DIGITS.sub("<number>", text)
     return graphemes.cut(_TOKENLIKE.sub("<token>", text), DETAIL_LENGTH)
+
+
+def code_of(text: str) -> str:
+    """Return the code of a provider's answer or receipt on one line, without an address.
+
+    A code may be as long as a token, such as the name of an exception, so tokens stay. At most
+    CODE_LENGTH characters that JSON and Postgres take.
+    """
+    line = " ".join(storable(text[: 4 * CODE_LENGTH]).split())
+    line = "".join(each for each in line if each.isprintable())
+    return graphemes.cut(_DIGITS.sub("<number>", _MAILBOX.sub("<mailbox>", line)), CODE_LENGTH)
