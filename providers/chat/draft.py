@@ -76,6 +76,7 @@ def draft(message: Message, *, service: ChatService, sender: str) -> Request:
         Unsendable: the message makes no request, several, or a request that is no message.
     """
     _check_options(message.address)
+    _check_form(message.address, service=service)
     plugin = _plugin(message.address, service=service, sender=sender)
     if len(plugin) != 1:
         raise Unsendable("unsupported_address", "write one address for each target")
@@ -179,6 +180,17 @@ def _check_options(address: str) -> None:
         match = _QUERY.fullmatch(option)
         if match is None or match[1] not in OPTIONS:
             raise Unsendable("unsupported_address", f"options are {', '.join(sorted(OPTIONS))}")
+
+
+def _check_form(address: str, *, service: ChatService) -> None:
+    """Check the form of an address before Apprise guesses.
+
+    Raises:
+        Unsendable: the address has another form.
+    """
+    place = address.partition("?")[0].partition("://")[2]
+    if service.form is not None and not re.fullmatch(service.form.pattern, place):
+        raise Unsendable("unsupported_address", service.form.said)
 
 
 def _plugin(address: str, *, service: ChatService, sender: str) -> NotifyBase:

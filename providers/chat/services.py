@@ -13,10 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from providers.chat import answers, codes, markup
 from providers.verdicts import Table
+
+
+class Form(NamedTuple):
+    """The form of an address."""
+
+    pattern: str
+    """A regular expression of the part between `://` and the options."""
+    said: str
+    """A sentence for an address of another form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +50,23 @@ class ChatService:
     """`finish` writes title and text; Apprise, which makes a file of a long text, gets no text."""
     is_form: bool = False
     """The service takes a form; Apprise may write its fields into the URL."""
+    form: Form | None = None
+    """Required form of the address, where Apprise reads an unusual host as a name at a public
+    server, or drops a part of the address."""
 
 
+_NO_HOST: Final = r"(?!(?i:localhost|\d+|0x[0-9a-f]+)\.?(?:/|$))"
+"""No name of the own machine, and no address of IPv4 as a number."""
+_TOPIC_OF_NTFY: Final = Form(
+    rf"(?:[^/@]*@)?{_NO_HOST}[-_A-Za-z0-9]{{1,64}}/?",
+    "ntfy:// takes a topic of ntfy.sh alone; write ntfys:// for a server of your own",
+)
+"""https://docs.ntfy.sh/publish/: the characters of a topic. Apprise reads `127.1/t` as `t`."""
+_PLACE_OF_ZULIP: Final = Form(
+    rf"[^/@]*@{_NO_HOST}[^/:]+/.*",
+    "write an organization of zulipchat.com, or a host name without a port, behind the @",
+)
+"""Apprise drops a port, and reads a host without a dot as an organization."""
 _HOOKS: Final = r"https://[^/]+/(.+/)?hooks/"
 _TEAMS_SERVICE: Final = ChatService(
     "workflows.NotifyWorkflows",
@@ -140,6 +164,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         codes.ZULIP,
         answers.read_paths(code=("code",), message_id=("id",), wait=("retry-after",)),
         finish=markup.zulip,
+        form=_PLACE_OF_ZULIP,
         counted=markup.text_at("content"),
         is_form=True,
     ),
@@ -209,6 +234,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         codes.NTFY,
         _NTFY_ANSWER,
         home="https://ntfy.sh/v1/health",
+        form=_TOPIC_OF_NTFY,
         finish=markup.titled,
         counted=markup.ntfy_text,
         is_text_ours=True,

@@ -90,6 +90,37 @@ def test_an_address_of_an_own_server_never_leads_to_the_public_server(rest: str)
     assert code_of(f"ntfys://{rest}") == "unsupported_address"
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("ntfy://127.1/t", "ntfy://0x7f.1/t", "ntfy://über.example/t", "ntfy://token@127.1/t"),
+        *(
+            "ntfy://localhost",
+            "ntfy://2130706433",
+            "ntfy://0x7f000001/",
+            "ntfy://user:pw@localhost",
+            "ntfy://LocalHost",
+            "ntfy://0X7F000001",
+        ),
+        *(
+            f"zulip://news@{host}/{MATTERMOST_HOOK}/general"
+            for host in ("localhost", "LOCALHOST", "2130706433", "chat.example.com:8443")
+        ),
+    ],
+)
+def test_a_host_is_never_read_as_a_name_at_the_public_server(address: str) -> None:
+    assert code_of(address) == "unsupported_address"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["ntfy://my-topic_1", "ntfy://tk_abc@alerts/", f"zulip://news@acme/{MATTERMOST_HOOK}/a"],
+)
+def test_a_name_at_the_public_server_is_taken(address: str) -> None:
+    service = SERVICES[address.partition("://")[0]]
+    assert draft(message(address, Channel.CHAT), service=service, sender="Shop").url
+
+
 def test_a_private_server_is_called_where_that_is_allowed() -> None:
     address = f"mmosts://127.0.0.1:{free_port()}/{MATTERMOST_HOOK}"
     assert type(send(address, allow_private=True)).__name__ == "Unavailable"
