@@ -21,6 +21,7 @@ from notifications.core.intake.accept import AcceptedRequest, Caller, Refused
 from notifications.core.models import (
     Contact,
     Delivery,
+    Notification,
     NotificationType,
     Producer,
     ProviderRoute,
@@ -192,7 +193,9 @@ def lapse(delivery_id: UUID) -> dict[str, Any]:
     past = clock.now() - dt.timedelta(minutes=5)
     Delivery.objects.filter(id=delivery_id).update(due_at=past)
     [columns] = Delivery.objects.filter(id=delivery_id).values()
-    return {**columns, "retry_preset": "", "type": "LIKE", "template": None}
+    notification = Notification.objects.filter(id=ids.notification_of(delivery_id)).first()
+    left = notification and notification.expires_at - clock.now()
+    return {**columns, "retry_preset": "", "type": "LIKE", "template": None, "time_to_live": left}
 
 
 CHAIN: Final = {"fallback_chain": True, "priority": "P0", "channels": ["push", "sms", "email"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -11,7 +12,14 @@ from django.contrib.postgres.functions import TransactionNow
 from notifications.core import clock, conf
 from notifications.core.delivery import deliver, rescue
 from notifications.core.intake.accept import Caller
-from notifications.core.models import Alert, Contact, DeadLetter, Delivery, ProviderRoute
+from notifications.core.models import (
+    Alert,
+    Contact,
+    DeadLetter,
+    Delivery,
+    Notification,
+    ProviderRoute,
+)
 from notifications.core.rules.rate_limits.circuit_breaker import (
     FAULTS,
     REFUSAL_SAMPLE,
@@ -25,6 +33,7 @@ from notifications.core.store.postgres import claims
 from notifications.core.store.rate_limits import circuit_breakers
 from notifications.core.store.redis import sent_ledger
 from notifications.core.store.redis.sent_ledger import LedgerEntry
+from notifications.core.sweeps import due_rows
 from notifications.features.brands import models, rows
 from providers.contract import Accepted, Channel, Message, Misconfigured, Outcome, Rejected
 from providers.refused_parts import RefusedPart
@@ -168,6 +177,25 @@ def test_an_account_in_the_sandbox_tells_so_and_its_listed_addresses_get_message
     listed = take_rows(take, 1)
     deliver.deliver(listed)
     assert statuses(listed) == [Status.SENT]
+
+
+def test_a_refused_message_of_a_killed_worker_has_a_last_call_within_its_time_to_live(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = take_rows(take, 1)
+    claim = claims.claim([row], now=clock.now())
+    calls = claims.renew([row], token=claim.token, provider=scripted.name)
+    refused = Rejected(code="not verified", refused_part=RefusedPart.SENDER)
+    entry = LedgerEntry(row, calls[row], scripted.name, refused, is_one_of_many=True)
+    sent_ledger.write([entry._replace(is_judged=True)])
+    ends = clock.now() + dt.timedelta(seconds=20)
+    Notification.objects.update(expires_at=ends)
+    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    assert due_rows.rescue_lost(now=clock.now(), limit=10).moved == 1
+    waiting = Delivery.objects.get(id=row)
+    assert waiting.status == Status.RETRYING
+    assert waiting.due_at is not None
+    assert clock.now() < waiting.due_at < ends
 
 
 @pytest.mark.parametrize("is_judged", [False, True])

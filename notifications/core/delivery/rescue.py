@@ -65,6 +65,7 @@ from providers.contract import (
     Outcome,
     Rejected,
     Repeat,
+    Throttled,
     Unanswered,
 )
 
@@ -73,8 +74,8 @@ Row = dict[str, Any]
 _POISON: Final = Decision(
     transition=REJECT, reason=Reason.POISON, detail="its workers died five times in a row"
 )
-_UNKNOWN_TIME_TO_LIVE: Final = dt.timedelta(days=60)
-"""Placeholder: the expiry gate of the next claim checks the actual time to live."""
+_ANY_TIME_TO_LIVE: Final = dt.timedelta(days=60)
+"""Of a row that is due at once: the expiry gate of the next claim checks the time to live."""
 
 
 def rescue(rows: Sequence[Row]) -> int:
@@ -214,7 +215,7 @@ def _after_call(
     if entry is not None and evidence.may_go_on(entry) and not is_bound:
         # Another provider of the round has not been asked: `failover` would have asked it.
         return _again(row, Decision(transition=RETRY, reason=Reason.WORKER_LOST))
-    decision = decide(outcome, _circumstances(row, entry, perhaps_sent=perhaps_sent))
+    decision = decide(outcome, _circumstances(row, outcome, entry, perhaps_sent=perhaps_sent))
     if isinstance(outcome, Accepted):
         decision = replace(decision, reason=Reason.ACCEPTED_BEFORE_CRASH)
     elif decision.reason == Reason.UNANSWERED:
@@ -238,7 +239,13 @@ def _again(row: Row, decision: Decision) -> Decision:
     return replace(decision, transition=transition, due_in=clock.AT_ONCE)
 
 
-def _circumstances(row: Row, entry: LedgerEntry | None, *, perhaps_sent: bool) -> Circumstances:
+def _circumstances(
+    row: Row, outcome: Outcome, entry: LedgerEntry | None, *, perhaps_sent: bool
+) -> Circumstances:
+    is_probe = entry is not None and entry.is_probe
+    is_one_of_many = entry is not None and entry.is_one_of_many
+    # These retries keep their wait (`RETRY_REFUNDED`), which ends within the time to live.
+    waits = is_probe or is_one_of_many or isinstance(outcome, Throttled)
     priority, channel = Priority(row["priority"]), Channel(row["channel"])
     provider = routing.provider_named(row["provider"])
     return Circumstances(
@@ -249,12 +256,12 @@ def _circumstances(row: Row, entry: LedgerEntry | None, *, perhaps_sent: bool) -
         calls=row["attempts"],
         calls_counted=row["attempts"] - row["attempts_before"],
         resent=row["resent"],
-        is_probe=entry is not None and entry.is_probe,
+        is_probe=is_probe,
         perhaps_sent=perhaps_sent,
         passed_by=entry is not None and entry.passed_by,
         in_doubt=entry is not None and entry.in_doubt,
-        is_one_of_many=entry is not None and entry.is_one_of_many,
-        time_to_live=_UNKNOWN_TIME_TO_LIVE,
+        is_one_of_many=is_one_of_many,
+        time_to_live=(row["time_to_live"] if waits else None) or _ANY_TIME_TO_LIVE,
         chance=clock.jitter(),
     )
 

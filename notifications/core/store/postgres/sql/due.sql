@@ -3,7 +3,7 @@
 -- delivery_due and the primary key of the notifications. `floor` and `ceiling` are constants, so the planner prunes
 -- partitions of both tables.
 SELECT due.*, coalesce(n.retry_preset, '') AS retry_preset, coalesce(n.type, '') AS type,
-       n.template
+       n.template, n.expires_at - now() AS time_to_live
 FROM (
     SELECT d.id, d.mode, d.priority, d.channel, d.recipient_id, d.contact_id, d.provider, d.attempts,
            d.attempts_before, d.claims, d.resent, d.call_started_at, d.reason,
@@ -17,6 +17,6 @@ FROM (
     FOR UPDATE SKIP LOCKED
 ) due
 LEFT JOIN LATERAL (
-    SELECT retry_preset, type, template FROM notification
+    SELECT retry_preset, type, template, expires_at FROM notification
     WHERE id = notification_of(due.id) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
 ) n ON true
