@@ -110,6 +110,7 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
     entries, moved = written
     free, rows = _without(pairs, calls, locked)
+    _alert_if_misconfigured(free, provider)  # a transaction that stands still locks no alert
     _move_contacts(free, provider=provider.name)
     late = _settle_late(free, rows, decided, moved, provider.name)
     if late.moved:
@@ -185,6 +186,7 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
     calls = _calls(pairs, provider)
 
     def work() -> None:
+        locked_rows.lock([each.delivery_id for each in calls])  # first, as the settle does
         attempts.record_failed_over(calls, provider=provider.name)
         call_reservations.settle(pairs)
 
@@ -245,11 +247,13 @@ def _write(
     *,
     provider: Provider,
 ) -> tuple[list[DeliveryDecision], set[UUID]]:
+    # The deliveries are locked first: the rescue skips locked deliveries, and would wait for the
+    # attempts of a worker that stands still here, with all deliveries of the lane.
+    entries, moved = write_decisions(decided, token=batch.token)
     calls = [each for each in calls if each.outcome != _OUTCOMES[NotStarted]]
     attempts.record(calls, provider=provider.name)
     receipt_lookups.note(calls, provider=provider.name)
     call_reservations.settle(pairs)
-    entries, moved = write_decisions(decided, token=batch.token)
     stayed = unmoved(entries, moved=moved)
     late = [
         Move(
@@ -264,7 +268,6 @@ def _write(
     accepted_late = _accept_late(batch, late, entries, calls, provider.name) if late else ()
     attempts.tell(calls if stayed else (), moved=moved.union(accepted_late))
     _end_contacts(pairs, provider=provider.name)
-    _alert_if_misconfigured(pairs, provider)
     secret_variables.wipe(secrets_to_wipe(entries))
     return entries, moved
 

@@ -60,6 +60,11 @@ def leave_out(
     return answer, locked
 
 
+def lock(delivery_ids: Collection[UUID]) -> None:
+    """Lock deliveries until the open transaction ends, except those with a foreign lock."""
+    _lock_free(list(delivery_ids), ())
+
+
 def _lock_free(delivery_ids: Sequence[UUID], members: Collection[UUID]) -> set[UUID]:
     """Lock free notifications of chains, then free deliveries; returns the deliveries."""
     chains = {ids.notification_of(each) for each in members}
