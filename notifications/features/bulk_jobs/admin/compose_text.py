@@ -98,6 +98,8 @@ _PARTS: Final = (
 class Language(NamedTuple):
     """The fields of a language of the form."""
 
+    name: str
+    """`the default language`, `language 2` and so on."""
     is_open: bool
     """True for the first language, and for one with a value."""
     locale: forms.BoundField
@@ -147,7 +149,8 @@ def languages(form: forms.Form) -> Iterator[Language]:
         has_value = any(
             each.value() or each.errors for each in [locale, *(each for _, each in parts)]
         )
-        yield Language(number == 1 or has_value, locale, parts)
+        name = "the default language" if number == 1 else f"language {number}"
+        yield Language(name, number == 1 or has_value, locale, parts)
 
 
 def clean(form: forms.Form, data: dict[str, Any]) -> None:

@@ -209,11 +209,9 @@ _MAIL = "[name=text_1_mail]"
 
 def insert(browser: Browser, label: str, typed: str) -> None:
     """Insert a block by keyboard, and type over the block, which is then selected."""
-    found = f"//div[@aria-label='Insert a block into E-mail: text']/button[.='{label}']"
-    button = next(
-        each for each in browser.chrome.find_elements(By.XPATH, found) if each.is_displayed()
-    )
-    button.send_keys(Keys.ENTER)
+    tools = "Insert a block into E-mail: text, the default language"
+    found = f"//div[@aria-label='{tools}']/button[.='{label}']"
+    browser.chrome.find_element(By.XPATH, found).send_keys(Keys.ENTER)
     if typed:
         browser.see(_MAIL).send_keys(typed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 from uuid import UUID
 
@@ -77,6 +78,14 @@ def test_a_written_text_is_previewed_checked_and_priced_before_a_row_exists(
     assert "Fechado na segunda, Maria" in page
     assert Template.objects.count() == 1
     assert template_cache.by_id([0]) == {}
+
+
+def test_the_tools_of_each_language_have_names_of_their_own(door: Client) -> None:
+    page = door.get(ADD).content.decode()
+    names = re.findall(r'aria-label="((?:Insert a block|Blocks of)[^"]*)"', page)
+    assert len(names) == 2 * 4
+    assert len(set(names)) == len(names)
+    assert any(each.endswith(", language 2") for each in names)
 
 
 def test_a_sent_job_keeps_its_text_as_a_published_template(
