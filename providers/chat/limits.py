@@ -6,7 +6,7 @@ count; a preview measures title and text alone, because the preview loads no App
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -97,11 +97,16 @@ LIMITS: Final[Mapping[str, Limit]] = {
 """Limits by scheme of the address."""
 
 
-def limits_under(title: str, text: str) -> list[Limit]:
-    """Return the limits of the services that show a part of a message only."""
+def limits_under(title: str, text: str, *, among: Collection[str] | None = None) -> list[Limit]:
+    """Return the limits of the services that show a part of a message only.
+
+    `among` has the schemes of the services; None: all services.
+    """
     whole = _LINE.join(filter(None, (title, text)))
     found = dict.fromkeys(
-        limit for limit in LIMITS.values() if limit.size(whole) > limit.most - limit.envelope
+        limit
+        for name, limit in LIMITS.items()
+        if (among is None or name in among) and limit.size(whole) > limit.most - limit.envelope
     )
     return sorted(found, key=lambda limit: limit.service)
 

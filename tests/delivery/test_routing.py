@@ -26,6 +26,7 @@ from notifications.core.models import (
 )
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
+from notifications.core.store.cached import provider_overrides
 from notifications.core.store.postgres import claims
 from providers.contract import Channel, Result, Unanswered, Unavailable
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
@@ -66,6 +67,20 @@ def test_an_edited_route_acts_within_a_second_and_without_a_restart(
     deliver.deliver([after.id])
     assert _calls(before.id) == [("sandbox", "accepted")]
     assert _calls(after.id) == [("spare", "accepted")]
+
+
+def test_the_routes_tell_the_chat_services(caller: Caller, add_vendor: AddVendor) -> None:
+    assert caller.producer_id  # the database is ready
+    assert routing.chat_schemes() is None  # the sandbox takes each
+    add_vendor(
+        "apprise-like",
+        takes={Channel.CHAT: lambda address: address.startswith(("slack:", "ntfy"))},
+    )
+    add_vendor("whatsapp-like", address_kinds=frozenset({"whatsapp"}))
+    for rank, provider in enumerate(("apprise-like", "whatsapp-like")):
+        ProviderRoute.objects.create(channel=Channel.CHAT, provider=provider, rank=rank)
+    provider_overrides.forget()
+    assert routing.chat_schemes() == frozenset({"slack", "ntfy", "ntfys"})
 
 
 @pytest.mark.parametrize("row", [{"is_enabled": False}, {"provider": "gone"}])

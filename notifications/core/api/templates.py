@@ -38,6 +38,7 @@ from notifications.core.api.template_schemas import (
     VersionRequest,
 )
 from notifications.core.clock import monotonic
+from notifications.core.delivery import routing
 from notifications.core.models import Template, TemplateEvent
 from notifications.core.rules import in_app
 from notifications.core.rules.access import BOTH, LIVE
@@ -300,6 +301,7 @@ def _preview(version: Template, wanted: PreviewRequest, *, producer_id: int) -> 
         wanted.variables,
         url_schemes=conf.current().inbox_url_schemes,
         brand=brands.of(producer_id),
+        chat_schemes=routing.chat_schemes(),
     )
     return PreviewAnswer(
         version=version.version,

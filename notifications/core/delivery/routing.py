@@ -29,6 +29,7 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.routing import Choice, RoutingRule
 from notifications.core.store.cached import provider_overrides
 from providers import dry_run, registry
+from providers.chat.limits import LIMITS
 from providers.contract import Channel, Provider
 
 _NULL: Final = dry_run.DryRun()
@@ -101,6 +102,19 @@ def live_providers(channel: Channel) -> list[Provider]:
     names = names or {settings.routes.get(channel, "")}
     found = map(provider_named, {dry_run.NAME} if settings.dry_run else names)
     return [each for each in found if each is not None]
+
+
+def chat_schemes() -> frozenset[str] | None:
+    """Return the schemes of the chat services in the routes; None: a provider takes each."""
+    takes = [
+        each.capabilities.takes.get(Channel.CHAT)
+        for each in live_providers(Channel.CHAT)
+        if Channel.CHAT in each.capabilities.channels and not each.capabilities.address_kinds
+    ]
+    if None in takes:
+        return None
+    rules = [each for each in takes if each is not None]
+    return frozenset(name for name in LIMITS if any(rule(f"{name}://") for rule in rules))
 
 
 def why_none(claimed: ClaimedDelivery) -> str:

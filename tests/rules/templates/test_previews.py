@@ -19,3 +19,11 @@ def test_a_preview_names_the_chat_services_that_cut_a_text() -> None:
         " ntfy (4,095 bytes)"
     )
     assert problem == f"The text is cut off at the end by {names}."
+
+
+def test_a_preview_names_the_services_of_the_routes_alone() -> None:
+    long = TextSource(channel=Channel.CHAT, locale="en", body="{{ text }}")
+    given = {"text": "x" * 4_500}
+    (problem,) = previews.preview(long, given, chat_schemes={"discord", "slack"}).problems
+    assert problem == "The text is cut off at the end by Discord (2,000 characters)."
+    assert previews.preview(long, given, chat_schemes=()).problems == ()

@@ -70,6 +70,7 @@ def preview(
     url_schemes: Collection[str] = (),
     brand: Brand = DEFAULT,
     marketing_types: Collection[str] | None = (),
+    chat_schemes: Collection[str] | None = None,
 ) -> Preview:
     """Render a text with sample variables, for a reader of the text's locale.
 
@@ -79,6 +80,7 @@ def preview(
         url_schemes: app schemes that links of in-app and push texts may have.
         brand: the brand of the text.
         marketing_types: types of priority P3 that use the text; None: no type has used it.
+        chat_schemes: schemes of the chat services that get the text; None: each service.
     """
     missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
@@ -97,7 +99,8 @@ def preview(
     parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
     sizes = {name: len(part.encode()) for name, part in parts.items() if part}
     sms = sms_segments.measure(rendered.body) if words.channel is Channel.SMS else None
-    problems = (*_cut(words.channel, whole, rendered), *_bad_links(rendered, url_schemes))
+    cut = _cut(words.channel, whole, rendered, chat_schemes)
+    problems = (*cut, *_bad_links(rendered, url_schemes))
     return Preview(
         words=words,
         rendered=rendered,
@@ -109,7 +112,9 @@ def preview(
     )
 
 
-def _cut(channel: Channel, whole: Rendered, rendered: Rendered) -> Iterator[str]:
+def _cut(
+    channel: Channel, whole: Rendered, rendered: Rendered, chat_schemes: Collection[str] | None
+) -> Iterator[str]:
     if channel is Channel.PUSH and whole.body != rendered.body:
         yield "The body is cut off at the end: a push holds no more."
     if channel is Channel.IN_APP and (whole.title, whole.body) != (rendered.title, rendered.body):
@@ -117,8 +122,10 @@ def _cut(channel: Channel, whole: Rendered, rendered: Rendered) -> Iterator[str]
             f"The text is cut off: an inbox shows {in_app.MAX_TITLE} characters of a title and"
             f" {in_app.MAX_BODY} of a body."
         )
-    if channel is Channel.CHAT and (found := limits.limits_under(rendered.title, rendered.body)):
-        yield f"The text is cut off at the end by {', '.join(map(str, found))}."
+    if channel is Channel.CHAT:
+        found = limits.limits_under(rendered.title, rendered.body, among=chat_schemes)
+        if found:
+            yield f"The text is cut off at the end by {', '.join(map(str, found))}."
 
 
 def _bad_links(rendered: Rendered, url_schemes: Collection[str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from notifications.core import clock, conf
 from notifications.core.admin.preview_panel import Panel
+from notifications.core.delivery import routing
 from notifications.core.intake.validation import Caller
 from notifications.core.models import BulkJob, Producer, Recipient, Template
 from notifications.core.rules import attachments
@@ -380,5 +381,11 @@ def _preview_panel(
     files: Sequence[Attachment],
 ) -> Panel:
     schemes = conf.current().inbox_url_schemes
-    made = previews.preview(words, variables, url_schemes=schemes, brand=brand)
+    made = previews.preview(
+        words,
+        variables,
+        url_schemes=schemes,
+        brand=brand,
+        chat_schemes=routing.chat_schemes(),
+    )
     return Panel(words=words, instead="", preview=made, files=files)

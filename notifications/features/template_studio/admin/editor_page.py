@@ -30,6 +30,7 @@ from django.urls import reverse
 from notifications.core import conf
 from notifications.core.admin import base
 from notifications.core.admin.preview_panel import Panel
+from notifications.core.delivery import routing
 from notifications.core.models import Template
 from notifications.core.operations.single_call import CannotSend
 from notifications.core.rules import attachments
@@ -319,6 +320,7 @@ def _preview(
         url_schemes=conf.current().inbox_url_schemes,
         brand=brands.of(None),
         marketing_types=types or (),
+        chat_schemes=routing.chat_schemes(),
     )
 
 
