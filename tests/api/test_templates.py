@@ -113,6 +113,15 @@ def test_a_variant_has_what_differs_and_a_preview_of_the_whole(caller: Caller) -
     assert again.json()["effect"] == "unchanged"
 
 
+@pytest.mark.parametrize("title", ["Two\nlines", "\nHello", "Two\r\nlines", "Two\u2028lines"])
+def test_a_title_of_several_lines_is_refused(caller: Caller, title: str) -> None:
+    texts = [text("x"), text("y") | {"locale": "de", "title": title}]
+    answer = caller.post(PATH, {"template_id": "hello", "texts": texts})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/texts/1/title")
+    texts[1] |= {"title": "One line \n"}
+    assert caller.post(PATH, {"template_id": "hello", "texts": texts}).status_code == 201
+
+
 @pytest.mark.parametrize(
     ("variant", "pointer"),
     [

@@ -110,6 +110,8 @@ class TextRequest(RequestModel):
     def _check_that_it_says_something(self) -> Self:
         if not self.variant and not self.body and not self.html and not self.blocks:
             raise request_faults.error_at("a text needs a body, html or blocks", "body")
+        if self.channel not in contents.UNTITLED and contents.has_several_lines(self.title):
+            raise request_faults.error_at("write the title in one line", "title")
         self._check_sms_settings()
         self._check_blocks()
         in_app_fields.check_structure(self.part)

@@ -51,6 +51,11 @@ def words(
     )
 
 
+def has_several_lines(title: str) -> bool:
+    """Return True for a title that the stored form would join to a line."""
+    return len(title.splitlines()) > 1
+
+
 def normalize(source: TextSource) -> TextSource:
     """Return the text in the stored form.
 

@@ -30,7 +30,12 @@ from notifications.core.rules import in_app
 from notifications.core.rules.in_app import InAppPart
 from notifications.core.rules.language import locales, templating
 from notifications.core.rules.templates import contents, sms_policy
-from notifications.core.rules.templates.contents import LINKED, UNTITLED, TemplateContent
+from notifications.core.rules.templates.contents import (
+    LINKED,
+    UNTITLED,
+    TemplateContent,
+    has_several_lines,
+)
 from notifications.core.rules.texts import mail_blocks, variants, vendor_template
 from notifications.core.rules.texts.vendor_template import VendorTemplate
 from notifications.core.rules.texts.wording import TextSource
@@ -172,7 +177,7 @@ def _title_and_body(place: _Place, parts: Mapping[str, str]) -> tuple[str, str]:
         return "", text
     title, gap, body = text.partition("\n\n")
     is_title_alone = not gap and not place.variant
-    if is_title_alone or len(title.splitlines()) > 1:
+    if is_title_alone or has_several_lines(title):
         raise BrokenFiles(
             f"{name}.txt: line 2: the first line is the title, which may be empty; then come an"
             " empty line and the body"
