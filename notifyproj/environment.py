@@ -351,6 +351,8 @@ def load(environ: Mapping[str, str]) -> Environment:
     given = {name: value.strip() for name, value in environ.items() if value.strip()}
     fields = {field.alias or name: field for name, field in Environment.model_fields.items()}
     mistakes = setting_names.taken_by_packages(fields.keys())
+    if mistakes:  # the other faults would be of the provider, which nobody has configured
+        raise InvalidEnvironment("\n".join(mistakes))
     if registry.fault() is None:  # else the settings of the unread provider look unknown
         mistakes += setting_names.unknown(given, known={*fields, *registry.settings_names()})
     try:

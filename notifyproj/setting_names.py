@@ -29,6 +29,8 @@ def unknown(given: Mapping[str, str], *, known: AbstractSet[str]) -> list[str]:
 def taken_by_packages(settings: AbstractSet[str]) -> list[str]:
     """Return a line for each setting of the product that a provider of a package has, too."""
     return [
-        f"{name} is a setting of the product: a provider must have another name."
-        for name in sorted(registry.names_of_packages() & settings)
+        f"{name} is a setting of the product: rename the provider {provider!r} (its file or"
+        " package), or its setting."
+        for name, provider in sorted(registry.settings_of_packages().items())
+        if name in settings
     ]

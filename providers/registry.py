@@ -74,10 +74,10 @@ def settings_names() -> frozenset[str]:
     return frozenset[str]().union(*(vendor.settings for vendor in VENDORS))
 
 
-def names_of_packages() -> frozenset[str]:
-    """Return the names of the environment variables of vendors that are not the product's."""
+def settings_of_packages() -> Mapping[str, str]:
+    """Return setting -> vendor of the vendors that are not the product's."""
     foreign = (*_GATEWAYS.own, *_INSTALLED.vendors)
-    return frozenset[str]().union(*(vendor.settings for vendor in foreign))
+    return {setting: vendor.name for vendor in foreign for setting in vendor.settings}
 
 
 def fault() -> ConfigurationError | None:

@@ -164,4 +164,7 @@ def test_a_setting_of_the_product_is_refused(package: Package) -> None:
     package.replace('name = "acme_sms"', 'name = "public"')
     ended = package.start()
     assert ended.returncode == 1
-    assert "NOTIFY_PUBLIC_URL is a setting of the product" in ended.stderr
+    assert ended.stderr.strip() == (
+        "NOTIFY_PUBLIC_URL is a setting of the product: rename the provider 'public' (its file or"
+        " package), or its setting."
+    )

@@ -231,7 +231,7 @@ def test_the_registry_has_the_vendors_of_the_folder(tmp_path: Path) -> None:
     write(tmp_path, GOOD)
     code = (
         "from providers import registry\n"
-        "print(sorted(registry.names_of_packages()))\n"
+        "print(sorted(registry.settings_of_packages()))\n"
         "registry.build_all({'NOTIFY_ACME_TOKEN': 'hunter2'})"
     )
     done = subprocess.run(
