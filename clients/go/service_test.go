@@ -182,6 +182,10 @@ func TestRelay(t *testing.T) {
 	_, err = client.IssueClientToken(ctx, setting.UserID, ClientTokenRequest{Scopes: []TokenScope{TokenScopeInboxRead}})
 	var lost *ConnectionError
 	expect(t, errors.As(err, &lost) && lost.Attempts == 1 && lost.Unanswered == 1, "no repeat without a key", err)
+	nobody, err := New(Settings{URL: "http://127.0.0.1:1", Key: setting.Key, Retries: 1})
+	must(t, err)
+	_, err = nobody.UploadAudience(ctx, UploadAudienceQuery{}, []byte("user_id\n"), "text/csv")
+	expect(t, errors.As(err, &lost) && lost.Attempts == 2 && lost.Unanswered == 0, "a repeat without a connection", err)
 	var refused *ProblemError
 	_, err = client.GetMe(ctx)
 	expect(t, errors.As(err, &refused) && refused.RetryAfter == time.Hour && refused.Attempts == 1, "a long Retry-After", err)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -114,7 +115,8 @@ func (c *Client) send(ctx context.Context, call call, given []Option) (*response
 		if found != nil {
 			o.store(found)
 		}
-		isLast := failed.Attempts > c.retries || !prepared.isRepeatable || ctx.Err() != nil
+		mayRepeat := prepared.isRepeatable || isUnsent(err)
+		isLast := failed.Attempts > c.retries || !mayRepeat || ctx.Err() != nil
 		if err == nil || isLast || pause == never {
 			return found, failed, err
 		}
@@ -128,7 +130,9 @@ func (c *Client) send(ctx context.Context, call call, given []Option) (*response
 func (c *Client) attempt(ctx context.Context, made *request, failed *Failed) (*response, time.Duration, error) {
 	found, err := c.exchange(ctx, made)
 	if err != nil {
-		failed.Unanswered++
+		if !isUnsent(err) {
+			failed.Unanswered++
+		}
 		return nil, 0, &ConnectionError{*failed, withoutURL(err)}
 	}
 	switch {
@@ -146,6 +150,12 @@ func (c *Client) attempt(ctx context.Context, made *request, failed *Failed) (*r
 		return nil, refused.RetryAfter, refused
 	}
 	return nil, never, refused
+}
+
+// isUnsent tells whether no connection was made, so that no byte of the request left.
+func isUnsent(err error) bool {
+	var failed *net.OpError
+	return errors.As(err, &failed) && failed.Op == "dial"
 }
 
 // passes tells whether the same request can be accepted later.

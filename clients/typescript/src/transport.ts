@@ -36,6 +36,8 @@ export interface Call {
 /** Pause before the second request, and the longest pause, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 8_000;
+/** Codes of Node for a server without a connection. */
+const UNSENT = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 /** Longest Retry-After in seconds; after a longer Retry-After the call fails at once. */
 const LONGEST_RETRY_AFTER = 60;
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -93,7 +95,7 @@ export class Transport {
       } catch (thrown) {
         if (thrown instanceof NotifyError) throw thrown;
         signal?.throwIfAborted();
-        unanswered += 1;
+        if (!isUnsent(thrown)) unanswered += 1;
         const failed = { operation: call.operation, attempts, unanswered, idempotencyKey: key };
         error = thrown === TIMED_OUT ? new TimeoutError(patience, failed) : new ConnectionError(codeOf(thrown), failed);
       }
@@ -260,6 +262,15 @@ function codeOf(thrown: unknown): string {
     if (typeof code === "string" && /^\w{1,64}$/.test(code)) return code;
   }
   return "";
+}
+
+/**
+ * Whether no connection was made, so that no byte of the request left; false where `fetch` does not tell.
+ * A connection that the network ends has such a code too, in `read` or `write`.
+ */
+function isUnsent(thrown: unknown): boolean {
+  const { syscall } = ((thrown as { cause?: unknown } | null)?.cause ?? {}) as { syscall?: unknown };
+  return UNSENT.has(codeOf(thrown)) && syscall !== "read" && syscall !== "write";
 }
 
 function pauseBefore(attempts: number, error: NotifyError): number {

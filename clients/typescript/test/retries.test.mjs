@@ -144,6 +144,19 @@ for (const loss of ["drop", answers(504, "")]) {
   });
 }
 
+test("an upload is repeated while nobody listens", async () => {
+  const closed = await new StandIn(SETTING.url).start();
+  await closed.stop();
+  const nobody = connect({ url: closed.url, retries: 1 });
+  await assert.rejects(nobody.audiences.upload("user_id\nmaria\n"), { attempts: 2, unanswered: 0 });
+});
+
+test("an upload over a connection that the network ends is not repeated", async () => {
+  const cause = Object.assign(new Error("read EHOSTUNREACH"), { code: "EHOSTUNREACH", syscall: "read" });
+  const notify = connect({ fetch: () => Promise.reject(new TypeError("fetch failed", { cause })), retries: 1 });
+  await assert.rejects(notify.audiences.upload("user_id\nmaria\n"), { attempts: 1, unanswered: 1 });
+});
+
 test("a delete whose answer is lost succeeds", async () => {
   const notification = mail(await person(direct));
   const { id } = await direct.schedules.create({ name: fresh("gone"), rrule: "FREQ=DAILY", notification });

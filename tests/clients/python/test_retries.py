@@ -31,7 +31,7 @@ from tests.clients.python.blocking import blocking
 from tests.clients.python.relay import Act, Relay
 from tests.clients.python.test_operations import MAIL
 from tests.clients.service import Service
-from tests.providers.fakes import Listener
+from tests.providers.fakes import Listener, free_port
 
 Make = Callable[..., Any]
 
@@ -133,6 +133,15 @@ def test_an_upload_whose_answer_is_lost_is_not_stored_twice(
         assert len(waits) == 1
         stored = [each["name"] for each in client.audiences.uploads(limit=10)]
     assert stored.count(name) == 1
+
+
+@pytest.mark.usefixtures("waits")
+def test_an_upload_is_repeated_while_nobody_listens(service: Service) -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    client = Client(url, service.key, total_timeout=0.5)
+    with closing(client), pytest.raises(NoAnswer) as lost:
+        client.audiences.upload(b"user_id\nmaria\n", name="never")
+    assert lost.value.attempts > 1
 
 
 def test_the_error_has_the_key_with_which_a_repeat_sends_once(

@@ -5,7 +5,7 @@ earlier attempt with the same key still runs). All attempts send the same bytes 
 idempotency key. A wait which would end after the call's time does not begin.
 
 A call whose repeat has a second effect (`Call.is_repeatable`) ends with the first attempt that the
-service may have executed: without an answer, or with a 502 or 504 of a proxy.
+service may have executed: without an answer over a connection, or with a 502 or 504 of a proxy.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _AGAIN: Final = frozenset({429, 502, 503, 504})
 _OF_A_PROXY: Final = frozenset({502, 504})
 """Of these, the proxy may have passed the request on."""
 _CONFLICT: Final = 409
+_UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+"""Failures before a connection: no byte of the request left."""
 _NEVER: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 """Failures that the same request has each time."""
 
@@ -79,8 +81,9 @@ class Attempts:
         Raises:
             NoAnswer: no attempt is left.
         """
-        self._unanswered = True
-        is_last = _is_final(error) or not self._call.is_repeatable
+        self._unanswered = self._unanswered or not isinstance(error, _UNSENT)
+        may_repeat = self._call.is_repeatable or isinstance(error, _UNSENT)
+        is_last = _is_final(error) or not may_repeat
         wait = None if is_last else self._wait(0.0)
         if wait is None:
             reason = f"{type(error).__name__}: {error}".rstrip(": ")

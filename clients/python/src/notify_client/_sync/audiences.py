@@ -137,8 +137,8 @@ class Audiences:
     ) -> UploadAnswer:
         """Upload user ids with variables.
 
-        An upload has no idempotency key, so the client does not repeat an upload whose answer was
-        lost: look into `uploads` first.
+        An upload has no idempotency key, so the client repeats an upload only before a connection,
+        and not after a lost answer: look into `uploads` first.
 
         Args:
             file: the bytes of the file.

@@ -78,7 +78,7 @@ abstract class Transport {
     private Map<String, Object> send(Call call, String cursor, Answer expected, Option... options) {
         String key = key(call, options);
         HttpRequest request = request(call, cursor, key, options);
-        int most = call.method.equals("POST") && !call.takesKey ? 0 : settings.retries;
+        boolean isRepeatable = !call.method.equals("POST") || call.takesKey;
         int unanswered = 0;
         for (int attempts = 1; ; attempts++) {
             NotifyException failure;
@@ -103,7 +103,8 @@ abstract class Transport {
             if (isGone && call.method.equals("DELETE") && expected == Answer.NOTHING) {
                 return Map.of();
             }
-            if (attempts > most || !passes(failure)) {
+            boolean mayRepeat = isRepeatable || isUnsent(failure);
+            if (attempts > settings.retries || !mayRepeat || !passes(failure)) {
                 throw failure;
             }
             sleep(pause.toMillis() + backoff(attempts), failure.failed());
@@ -131,7 +132,7 @@ abstract class Transport {
         try {
             found = answer.get(settings.timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException error) {
-            throw new ConnectionException(lost, error.getCause());
+            throw new ConnectionException(isUnsent(error.getCause()) ? before : lost, error.getCause());
         } catch (TimeoutException error) {
             throw new ConnectionException(lost, error);
         } catch (InterruptedException error) {
@@ -147,6 +148,15 @@ abstract class Transport {
             return found;
         }
         throw new UnexpectedAnswerException(status, "which is no answer of the service", before);
+    }
+
+    private static boolean isUnsent(NotifyException failure) {
+        return failure instanceof ConnectionException && isUnsent(failure.getCause());
+    }
+
+    /** Returns true if no connection was made, so that no byte of the request left. */
+    private static boolean isUnsent(Throwable cause) {
+        return cause instanceof java.net.ConnectException || cause instanceof java.net.http.HttpConnectTimeoutException;
     }
 
     private static void sleep(long milliseconds, Failed failed) {

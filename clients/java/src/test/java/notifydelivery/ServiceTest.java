@@ -159,6 +159,10 @@ public final class ServiceTest {
         ClientTokenRequest token = new ClientTokenRequest().scopes(List.of(TokenScope.INBOX_READ));
         ConnectionException lost = expect(ConnectionException.class, () -> client.issueClientToken(USER_ID, token));
         expect(lost.failed().attempts() == 1 && lost.failed().unanswered() == 1, "no repeat without a key", lost);
+        Client nobody = new Client(new Settings("http://127.0.0.1:1", KEY).retries(1));
+        lost = expect(ConnectionException.class, () -> nobody.uploadAudience(
+                new UploadAudienceQuery(), "user_id\n".getBytes(java.nio.charset.StandardCharsets.UTF_8), "text/csv"));
+        expect(lost.failed().attempts() == 2 && lost.failed().unanswered() == 0, "a repeat without a connection", lost);
         ProblemException refused = expect(ProblemException.class, client::getMe);
         expect(refused.retryAfter().equals(Duration.ofHours(1)), "a long Retry-After", refused);
         expect(refused.failed().attempts() == 1, "no repeat after a long Retry-After", refused.failed());
