@@ -51,18 +51,20 @@ def measure_ses(stage: Stage) -> Figure:
 
 def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
     stage.run()
+    count = _whole_batches(stage.size(_DELIVERIES))
+    logged = min(count, _LOGGED)
     # Connections, caches, statements.
     rate(stage, costs.Meter(), count=2 * load.BATCH, channel=channel)
     meter = costs.Meter()
     rounds: list[float] = []
 
     def ours() -> float:
-        rounds.append(rate(stage, meter, count=_DELIVERIES, channel=channel))
+        rounds.append(rate(stage, meter, count=count, channel=channel))
         return rounds[-1]
 
     found = paired(ours=ours, theirs=lambda: plain.consume_rate(stage))
     with statement_cpu.logged(stage) as statements:
-        rate(stage, costs.Meter(), count=_LOGGED, channel=channel)
+        rate(stage, costs.Meter(), count=logged, channel=channel)
     return Figure(
         name=name,
         value=found.ours,
@@ -73,11 +75,16 @@ def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
         target=f">= {target:.0f}x",
         met=found.ratio >= target,
         notes=(
-            meter.each(len(rounds) * _DELIVERIES),
-            statements.each(_LOGGED),
+            meter.each(len(rounds) * count),
+            statements.each(logged),
             "each delivery was called for once",
         ),
     )
+
+
+def _whole_batches(count: int) -> int:
+    """Round up to whole batches, at least one."""
+    return -(-count // load.BATCH) * load.BATCH
 
 
 def rate(
