@@ -1,8 +1,7 @@
 """The contract of provider adapters: messages, outcomes and receipts, alike for all vendors.
 
-Each message of a call ends in exactly one of seven outcomes. Outcomes are values, not exceptions,
-because a batch has an outcome for each message, and because the caller must handle every kind of
-outcome (`match` with `assert_never`).
+Each message of a call ends in exactly one of seven outcomes. Outcomes are values, not exceptions:
+a batch has one for each message, and the caller handles every kind (`match`, `assert_never`).
 
     send(batch)             -> an Outcome for each message
     parse_receipt(request)  -> [Receipt | InboundText | Removal, ...]    later, by HTTP
@@ -242,6 +241,8 @@ class Result:
     outcome: Outcome
     latency: timedelta
     """Time from the start of the call to the outcome; 0 if no call started."""
+    own_delay: timedelta = timedelta(0)
+    """Part of `latency` in which the request or the answer waited for this process, if known."""
     http_status: int | None = None
     """Status of the provider's answer; None if no HTTP answer came."""
     retry_after: timedelta | None = None
@@ -378,10 +379,9 @@ class Provider(Protocol):
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """Send a batch and yield results on completion, in any order.
 
-        Yields exactly one Result per message, for every behaviour of the provider; errors of
-        provider and network raise no exception. A call ends within `deadline` of the start. A
-        message without a call within half of `deadline` is NotStarted, so the last result comes
-        after one and a half deadlines (plus a margin). Urgent messages start first.
+        Yields exactly one Result per message, and raises no error of provider or network. A call
+        ends within `deadline` of the start. A message without a call within half of `deadline` is
+        NotStarted, so the last result comes after 1.5 deadlines and a margin. Urgent ones go first.
         """
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Said]:

@@ -69,6 +69,7 @@ def result_of(message: Message, outcome: Outcome, *, reply: Reply, signed_with: 
         delivery_id=message.delivery_id,
         outcome=outcome,
         latency=reply.elapsed,
+        own_delay=answer.own_delay if answer else timedelta(0),
         http_status=answer.status if answer else None,
         retry_after=answer.retry_after if answer else None,
         signed_with=signed_with,

@@ -149,6 +149,7 @@ class AwsAnswer:
                 delivery_id=message.delivery_id,
                 outcome=outcome,
                 latency=self.latency,
+                own_delay=self.response.own_delay if self.response else timedelta(0),
                 http_status=self.response.status if self.response else None,
                 retry_after=self.response.retry_after if self.response else None,
             )

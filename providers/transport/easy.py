@@ -29,6 +29,7 @@ from typing import Final, Literal
 
 import pycurl
 
+from providers.transport import sockets
 from providers.transport.exchange import Failure, FailureKind, Reply, Request, Response
 from providers.transport.guard import AddressPolicy
 from providers.transport.origin import Plan
@@ -79,10 +80,12 @@ class Easy:
         "_on_begin",
         "_port",
         "_sent",
+        "_sent_at",
         "_sockets",
         "_wanted_header",
         "came_early",
         "curl",
+        "descriptors",
         "has_proved",
         "met_closed",
         "was_answered",
@@ -92,6 +95,7 @@ class Easy:
         """Set the options of all requests."""
         self.curl = curl = pycurl.Curl()
         self._sockets = sockets
+        self.descriptors: set[int] = set()
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         self._port = 0
         self._body: list[bytes] = []
@@ -100,6 +104,7 @@ class Easy:
         self._header = ""
         self._guard: AddressPolicy | None = None
         self._sent = False
+        self._sent_at = 0.0
         self._on_begin: Callable[[], None] | None = None
         self._ends_at = math.inf
         self._blocked = self._is_late = self._lacks_socket = False
@@ -141,7 +146,7 @@ class Easy:
         After the request's end, `came_early` means that the connection took no further request yet,
         and `met_closed` that the server had closed the connection; nothing was sent in either
         case. After `finish`, `was_answered` means that an answer came, and `has_proved` that the
-        answer was the connection's first.
+        answer was the connection's first. `descriptors` has the sockets opened for the request.
 
         Raises:
             ValueError: the request is malformed and cannot be sent.
@@ -157,6 +162,7 @@ class Easy:
         self._ends_at = ends_at
         self._sent = self._blocked = self._is_late = self._lacks_socket = False
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
+        self.descriptors.clear()
         curl = self.curl
         curl.setopt(pycurl.URL, request.url)
         # One HTTP/2 connection instead of sixty. Over plain HTTP it would only wait for the first
@@ -187,7 +193,20 @@ class Easy:
         version: int = self.curl.getinfo(pycurl.INFO_HTTP_VERSION)
         return version == pycurl.CURL_HTTP_VERSION_2_0
 
-    def finish(self, error: int, *, elapsed: timedelta) -> Reply:
+    def own_delay(self, *, began_at: float) -> timedelta:
+        """Return the time since `began_at` in which request and answer waited for this process.
+
+        The handle still belongs to the multi, which knows the connection. On a connection for
+        several requests the answer counts as new as the connection's last bytes.
+        """
+        if not self._sent:
+            return timedelta(0)
+        connecting: float = self.curl.getinfo(pycurl.PRETRANSFER_TIME)
+        before = self._sent_at - began_at - connecting
+        after = sockets.seconds_since_input(self.curl.getinfo(pycurl.ACTIVESOCKET))
+        return timedelta(seconds=max(0.0, before) + min(after, monotonic() - self._sent_at))
+
+    def finish(self, error: int, *, elapsed: timedelta, own_delay: timedelta) -> Reply:
         """Return the reply of the request, given libcurl's code (`E_OK` is 0)."""
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         answered = error == pycurl.E_OK or status >= HTTPStatus.OK  # 1xx are not answers
@@ -199,6 +218,7 @@ class Easy:
                 status=status,
                 body=b"".join(self._body),
                 elapsed=elapsed,
+                own_delay=own_delay,
                 retry_after=timedelta(seconds=seconds) if seconds > 0 else None,
                 header=self._header,
                 complete=error == pycurl.E_OK,
@@ -266,6 +286,7 @@ class Easy:
         if self._lent is not None:
             self._lent.close()  # pycurl has duplicated it, and closes only its own
             self._lent = None
+        self.descriptors.add(descriptor)
         self._sockets.record_socket(descriptor)
         return pycurl.SOCKOPT_OK
 
@@ -277,7 +298,8 @@ class Easy:
         if self._guard is not None and not self._guard.permits(address):
             self._blocked = True  # an unguarded request had opened this connection
             return 1
-        if monotonic() >= self._ends_at:
+        self._sent_at = monotonic()
+        if self._sent_at >= self._ends_at:
             self._is_late = True
             return 1
         self.met_closed = self._sockets.is_closed(local_port)

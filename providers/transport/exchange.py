@@ -46,6 +46,8 @@ class Response:
     """At most the request's `body_limit_bytes`."""
     elapsed: timedelta
     """Time from the start of the request; the wait for a free slot is not counted."""
+    own_delay: timedelta = timedelta(0)
+    """Part of `elapsed` in which the request or the answer waited for this process."""
     retry_after: timedelta | None = None
     """Wait of the Retry-After header, in seconds or as a date; libcurl limits the wait to six
     hours."""

@@ -8,13 +8,15 @@ milliseconds go back as a list, because waking the caller costs more than a requ
 The loop ends overdue requests, after a look at the sockets. libcurl would look at the time first,
 and a process after a standstill, for instance of the virtual machine, finds passed deadlines and
 answers in the sockets. After such a standstill overdue requests get a second more. libcurl itself
-ends overdue connections: a request whose connection was ended late starts again.
+ends overdue connections: a request whose connection was ended late, beside an unread event of the
+socket, starts again. A silent server is a failure, however late the process is.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import os
 import select
 import socket
 from collections.abc import Iterator
@@ -25,7 +27,7 @@ from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import pycurl
 
@@ -42,6 +44,8 @@ REPRIEVE: Final = 1.0
 _LATE_AFTER: Final = CONNECT_TIMEOUT.total_seconds() + 0.25
 """Seconds after which libcurl has ended a connection late: the process stood still, or had no CPU
 time, and the connection may have been made."""
+_MOST_EVENTS: Final = 8_192
+"""Ready sockets of one look: more than a loop has, so that the look misses none."""
 
 _EVENTS: Final = {
     pycurl.POLL_IN: select.EPOLLIN,
@@ -205,6 +209,7 @@ class Loop:
 
     def _land(self, curl: pycurl.Curl, error: int) -> None:
         flight = self._flights.pop(curl)
+        own_delay = flight.easy.own_delay(began_at=flight.began_at)
         self._multi.remove_handle(curl)
         origin = self._lines.record_end(flight.origin)
         origin.end(opened=flight.plan.opens)
@@ -215,18 +220,29 @@ class Loop:
         elif easy.came_early:
             origin.came_early()
         seconds = monotonic() - flight.began_at
-        is_late = error == pycurl.E_OPERATION_TIMEDOUT and not easy.is_sent
-        if easy.met_closed or easy.came_early or (is_late and seconds > _LATE_AFTER):
+        if easy.met_closed or easy.came_early or self._is_late(easy, error, seconds=seconds):
             if flight.batch.expired:  # it may not start again
                 unsent = _unsent(FailureKind.NEVER_SENT, "not_started")
                 flight.batch.answer(flight.index, unsent)
             else:
                 self._lines.put_back(flight.origin, flight.batch, flight.index)
             return
-        reply = easy.finish(error, elapsed=timedelta(seconds=seconds))
+        elapsed = timedelta(seconds=seconds)
+        reply = easy.finish(error, elapsed=elapsed, own_delay=own_delay)
         flight.batch.answer(flight.index, reply)
         if easy.has_proved or (flight.plan.opens and easy.was_answered):
             origin.record_answer(multiplexes=easy.multiplexes)
+
+    def _is_late(self, easy: Easy, error: int, *, seconds: float) -> bool:
+        """Return True if a connection was ended late, and the server may have answered by then.
+
+        An open socket answers the question, unless the look at the sockets is too old.
+        """
+        if error != pycurl.E_OPERATION_TIMEDOUT or easy.is_sent or seconds <= _LATE_AFTER:
+            return False
+        is_old = monotonic() - self._seen_at > STANDSTILL
+        has_event = not easy.descriptors.isdisjoint(self._watching.found)
+        return is_old or has_event or not easy.descriptors
 
     def _expire(self) -> None:
         """Answer requests that waited too long; `_end_overdue` ends requests in flight."""
@@ -283,11 +299,15 @@ class Watching:
     has an event (the server closes the connection). The kernel forgets a closed socket: if the
     number of a released socket is unknown to epoll, it belongs to another socket now. A socket that
     is closed here and open in a forked process is not forgotten, and no number removes the socket:
-    after an event of such a socket the epoll is replaced.
+    after an event of such a socket the epoll is replaced, and in a process that has forked as soon
+    as another socket has the number.
 
     Guarantee: a socket that libcurl wants is registered, also under a number with an old
     registration.
     """
+
+    has_forked: ClassVar = False
+    """True in a process with a forked process, which may have the sockets open."""
 
     def __init__(self) -> None:
         """Start without sockets."""
@@ -297,6 +317,8 @@ class Watching:
         """Registered events by descriptor, without the permanent descriptors."""
         self._resting: set[int] = set()
         """Released sockets."""
+        self.found: frozenset[int] = frozenset()
+        """Descriptors with an event in the last `wait`."""
 
     def listen(self, descriptor: int) -> None:
         """Wait for input on a descriptor, permanently."""
@@ -313,6 +335,9 @@ class Watching:
             try:
                 self._epoll.modify(descriptor, events)
             except FileNotFoundError:
+                if Watching.has_forked:
+                    del self._events[descriptor]
+                    self._replace()
                 self._epoll.register(descriptor, events)
         elif registered != events:
             self._epoll.modify(descriptor, events)
@@ -325,7 +350,9 @@ class Watching:
 
     def wait(self, seconds: float | None) -> Iterator[tuple[int, int]]:
         """Wait for ready descriptors; return an iterator of descriptors and events for libcurl."""
-        return self._ready(self._epoll.poll(seconds))
+        found = self._epoll.poll(seconds, _MOST_EVENTS)
+        self.found = frozenset(descriptor for descriptor, _ in found)
+        return self._ready(found)
 
     def _ready(self, found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         for descriptor, events in found:
@@ -333,6 +360,7 @@ class Watching:
                 self._forget(descriptor)
             elif descriptor not in self._events and descriptor not in self._permanent:
                 self._replace()
+                return  # the new epoll tells of the other descriptors again
             else:  # an error or the end of a connection counts as both
                 readable = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
                 writable = pycurl.CSELECT_OUT if events & ~select.EPOLLIN else 0
@@ -358,6 +386,13 @@ class Watching:
         del self._events[descriptor]
         with contextlib.suppress(OSError):  # closed meanwhile
             self._epoll.unregister(descriptor)
+
+
+def _note_fork() -> None:
+    Watching.has_forked = True
+
+
+os.register_at_fork(after_in_parent=_note_fork)
 
 
 def _unsent(kind: FailureKind, code: str) -> Failure:

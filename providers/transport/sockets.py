@@ -17,6 +17,7 @@ from __future__ import annotations
 import logging
 import select
 import socket
+import struct
 from time import monotonic
 from typing import Final
 
@@ -24,6 +25,8 @@ _log = logging.getLogger(__name__)
 
 _CLOSED: Final = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 _REPORT_EVERY_SECONDS: Final = 10.0
+_TCP_INFO: Final = struct.Struct("=52xI")
+"""Of Linux's `tcp_info`: `tcpi_last_data_recv`, milliseconds since the last bytes came."""
 _INTERNET: Final = {socket.AF_INET, socket.AF_INET6}
 
 
@@ -95,6 +98,23 @@ class Sockets:
             self._tried.discard(port)
             self._proven.discard(port)
         self._unplaced.clear()
+
+
+def seconds_since_input(descriptor: int) -> float:
+    """Return the time since the last bytes came to a socket; 0 if the kernel does not know."""
+    try:
+        borrowed = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
+    except (OSError, ValueError):
+        return 0.0  # the connection is closed
+    try:
+        info = borrowed.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
+        milliseconds: int = _TCP_INFO.unpack(info)[0]
+    except (OSError, struct.error):
+        return 0.0
+    else:
+        return milliseconds / 1000
+    finally:
+        borrowed.detach()
 
 
 def _get_local_port(descriptor: int) -> int | None:

@@ -8,8 +8,9 @@ import resource
 import socket
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from queue import SimpleQueue
 from threading import Event, Semaphore
 from time import monotonic
@@ -21,7 +22,7 @@ import pytest
 
 from providers.sandbox_server.wire import Connection, ServerAnswer
 from providers.sandbox_server.wire import ServerRequest as Seen
-from providers.transport import FailureKind, Response, Transport, easy
+from providers.transport import FailureKind, Response, Transport, easy, loop
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Batch, Bounds
 from providers.transport.loop import Loop, _Flight
@@ -165,6 +166,47 @@ def test_a_connection_that_is_made_while_the_thread_is_busy_is_no_failure(
     assert all(isinstance(reply, Response) for reply in replies.values())
 
 
+def test_a_server_that_takes_no_connection_fails_also_beside_a_late_thread(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(easy, "CONNECT_TIMEOUT", SECOND / 5)
+    monkeypatch.setattr(loop, "_LATE_AFTER", 0.0)
+    monkeypatch.setattr(loop, "STANDSTILL", 60.0)
+    with ExitStack() as ends:
+        server = ends.enter_context(closing(socket.socket()))
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(3):  # the queue of the server is full then
+            waiting = ends.enter_context(closing(socket.socket()))
+            waiting.settimeout(0)
+            waiting.connect_ex(server.getsockname())
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        reply = reply_to(transport, post(url), deadline=SECOND / 5)
+    assert failed(reply) == (FailureKind.NEVER_SENT, "connect")
+
+
+def test_a_connection_that_is_made_between_two_looks_at_the_sockets_is_no_failure(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(easy, "CONNECT_TIMEOUT", SECOND / 5)
+    monkeypatch.setattr(loop, "_LATE_AFTER", 0.2)
+    monkeypatch.setattr(loop, "STANDSTILL", 60.0)
+    stalls: list[bool] = []
+    hand_back = Loop._hand_back
+
+    def stall_once(running: Loop) -> None:
+        hand_back(running)
+        flights = running._flights.values()
+        if not stalls and any(each.easy.descriptors for each in flights):
+            stalls.append(not any(each.easy.is_sent for each in flights))
+            Event().wait(0.5)
+
+    monkeypatch.setattr(Loop, "_hand_back", stall_once)
+    with http_server(lambda _seen: ServerAnswer(status=200)) as url:
+        assert isinstance(reply_to(transport, post(url), deadline=30 * SECOND), Response)
+    assert stalls == [True]
+
+
 def test_a_process_without_a_free_descriptor_blames_no_provider(
     transport: Transport, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -236,6 +278,10 @@ class _Early:
 
     met_closed, came_early = False, True
     curl = object()
+
+    def own_delay(self, *, began_at: float) -> timedelta:
+        del began_at
+        return timedelta(0)
 
 
 def test_a_request_that_came_to_a_connection_too_early_and_too_late_to_start_again_never_started(

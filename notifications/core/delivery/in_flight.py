@@ -84,7 +84,8 @@ def load_signal(result: Result) -> Call:
     # A rejection before any call has no latency.
     if ending is Ending.ANSWERED and not result.latency:
         ending = Ending.NOTHING
-    return Call(ending, result.latency.total_seconds())
+    own_delay = result.own_delay.total_seconds()
+    return Call(ending, result.latency.total_seconds() - own_delay, own_delay)
 
 
 @dataclass(slots=True, eq=False)

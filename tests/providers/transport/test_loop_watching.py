@@ -121,3 +121,23 @@ def test_a_socket_that_is_closed_here_and_open_in_a_forked_process_has_no_endles
         assert [ready(watching) for _ in range(3)] == [[], [], []]
         its_peer.send(b"x")
         assert ready(watching, within=30) == [next_one.fileno()]
+
+
+def test_a_socket_under_the_number_of_a_socket_of_a_forked_process_has_its_own_events_alone(
+    watching: Watching, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = pair
+    number = ours.fileno()
+    monkeypatch.setattr(Watching, "has_forked", True)
+    with ExitStack() as ends:
+        next_one, its_peer = map(ends.enter_context, socket.socketpair())
+        ends.callback(os.close, os.dup(number))  # the socket of the forked process
+        watching.want(number, pycurl.POLL_IN)
+        watching.put_down(number)
+        ours.close()
+        ends.callback(os.close, os.dup2(next_one.fileno(), number))
+        watching.want(number, pycurl.POLL_IN)
+        theirs.close()
+        assert ready(watching) == []
+        its_peer.send(b"x")
+        assert ready(watching, within=30) == [number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from math import inf
 from typing import Final
 
 import pytest
@@ -20,19 +21,28 @@ GOLDEN: Final = 0.618034
 class Served:
     """A provider that serves `servers` calls at once, first come, first served."""
 
-    def __init__(self, limit: Limit, *, servers: int, seconds: float, spread: float) -> None:
-        self.limit = limit
+    def __init__(
+        self, limit: Limit, *, servers: int, seconds: float, spread: float, own_delay: float = 0.0
+    ) -> None:
+        self.limit, self.own_delay = limit, own_delay
         self.servers, self.seconds, self.spread = servers, seconds, spread
         self.now = 1_000.0
         self.ended: deque[float] = deque()
         self._served = 0
         self._waiting: deque[float] = deque()
         self._serving: list[tuple[float, float]] = []
+        self._answers: deque[tuple[float, float]] = deque()
+        """Times at which our process handles answers, and the seconds of their calls."""
 
     @property
     def capacity(self) -> float:
         """Calls a second."""
         return self.servers / self.seconds
+
+    @property
+    def in_it(self) -> int:
+        """Calls that are served or wait at the provider."""
+        return len(self._serving) + len(self._waiting)
 
     def run(self, seconds: float, *, demand: int = CEILING) -> float:
         """Call as often as the limit allows; returns calls a second."""
@@ -45,12 +55,18 @@ class Served:
                 self._served += 1
                 takes = self.seconds * (1 + self.spread * (2 * (GOLDEN * self._served % 1) - 1))
                 heapq.heappush(self._serving, (self.now + takes, self._waiting.popleft()))
-            if self._serving[0][0] > until:
-                self.now = until
+            answer_at = self._answers[0][0] if self._answers else inf
+            ends_at = self._serving[0][0] if self._serving else inf
+            self.now = min(answer_at, ends_at, until)
+            if self.now == until:
                 return (len(self.ended) - before) / seconds
-            self.now, began = heapq.heappop(self._serving)
-            self.ended.append(self.now)
-            self.limit.record_end(1, [Call(Ending.ANSWERED, self.now - began)], now=self.now)
+            if ends_at < answer_at:
+                _, began = heapq.heappop(self._serving)
+                self.ended.append(self.now)
+                self._answers.append((self.now + self.own_delay, self.now - began))
+            else:
+                call = Call(Ending.ANSWERED, self._answers.popleft()[1], self.own_delay)
+                self.limit.record_end(1, [call], now=self.now)
 
 
 @settings(max_examples=examples.at_most(40))
@@ -70,17 +86,22 @@ def test_it_finds_what_a_provider_of_fixed_capacity_can_serve(
 # Without any spread all calls of a window end at one instant, and the model resonates: 9 times the
 # capacity for a moment. No network answers so evenly.
 @settings(max_examples=examples.at_most(20))
-@given(servers=st.integers(100, 400), seconds=st.floats(0.05, 0.3), spread=st.floats(0.02, 0.4))
+@given(
+    servers=st.integers(100, 400),
+    seconds=st.floats(0.05, 0.3),
+    spread=st.floats(0.02, 0.4),
+    own_delay=st.sampled_from([0.0, 0.25]),
+)
 def test_it_does_not_pile_up_a_queue_at_the_provider(
-    servers: int, seconds: float, spread: float
+    servers: int, seconds: float, spread: float, own_delay: float
 ) -> None:
     limit = Limit()
-    provider = Served(limit, servers=servers, seconds=seconds, spread=spread)
+    provider = Served(limit, servers=servers, seconds=seconds, spread=spread, own_delay=own_delay)
     provider.run(20)
     peak = 0
     for _ in range(40):
         provider.run(seconds)
-        peak = max(peak, limit.in_flight)
+        peak = max(peak, provider.in_it)
     # At slow providers of little capacity one doubling reaches 6.3 times the capacity for a moment.
     assert peak <= 8 * servers
 
@@ -117,16 +138,32 @@ def test_answers_of_one_millisecond_reach_five_thousand_a_second(servers: int) -
     assert provider.capacity >= 5_000
 
 
-def test_a_delay_of_our_own_processor_does_not_shrink_it() -> None:
+@pytest.mark.parametrize(
+    "slow", [Call(Ending.ANSWERED, 0.02), Call(Ending.ANSWERED, 0.001, own_delay=0.25)]
+)
+def test_a_delay_of_our_own_processor_does_not_shrink_it(slow: Call) -> None:
     limit = Limit()
     now = 0.0
     for _ in range(100):
-        now += 0.1
+        now += 0.5
         count = limit.value
         limit.record_start(count)
-        calls = [Call(Ending.ANSWERED, 0.001 if i % 2 else 0.02) for i in range(count)]
+        calls = [Call(Ending.ANSWERED, 0.001) if i % 5 == 0 else slow for i in range(count)]
         limit.record_end(count, calls, now=now)
     assert limit.value == CEILING
+
+
+def test_calls_do_not_wait_in_our_own_process_until_their_deadline() -> None:
+    limit = Limit(start=CEILING)
+    now = 0.0
+    for _ in range(200):
+        seconds = limit.value * 0.002  # our process takes two milliseconds for each call
+        now += seconds + 0.01
+        count = limit.value
+        limit.record_start(count)
+        call = Call(Ending.ANSWERED, 0.001, own_delay=seconds)
+        limit.record_end(count, [call] * count, now=now)
+    assert 100 <= limit.value <= 400
 
 
 def _round(limit: Limit, now: float, *, kinds: dict[Ending, float], seconds: float = 0.1) -> None:
@@ -183,6 +220,20 @@ def test_calls_of_before_a_change_do_not_change_it_again() -> None:
     limit.record_start(START)
     limit.record_end(START, [Call(Ending.ANSWERED, 0.5)] * START, now=now + 0.4)
     assert limit.value == grown
+    limit.record_start(START)
+    late = Call(Ending.ANSWERED, 0.3, own_delay=0.2)
+    limit.record_end(START, [late] * START, now=now + 0.4)
+    assert limit.value == grown
+
+
+def test_it_finds_a_provider_that_slows_while_our_own_process_is_slow() -> None:
+    provider = Served(Limit(), servers=100, seconds=0.05, spread=0.3, own_delay=0.2)
+    provider.run(20)
+    before = provider.in_it
+    provider.seconds = 0.8
+    provider.run(4 * 0.8 * before / 100 + 10)
+    assert provider.in_it <= 4.5 * 100
+    assert provider.run(10) >= 0.8 * provider.capacity
 
 
 def test_it_does_not_grow_while_it_is_not_used() -> None:

@@ -9,8 +9,10 @@ calls become slower or when the provider throttles or stays silent:
     a share of calls throttled or   limit x (1 - share)
     timed out
 
-The latency of a window is the lower quartile, because a busy local machine delays some calls and a
-queue at the provider delays all calls. `baseline` is the lowest window latency. If the baseline was
+A latency is the provider's time, without the delays of our own process (`Call.own_delay`); of these
+only the part above `OWN_DELAY_SECONDS` shrinks the limit. The latency of a window is the lower
+quartile, because a busy local machine delays some calls and a queue at the provider delays all
+calls. `baseline` is the lowest window latency. If the baseline was
 not confirmed for a while, the limit is lowered for one window to measure again. So a provider that
 became permanently slower is not throttled for ever, and a queue caused by our own calls is not
 taken for the provider's normal latency.
@@ -31,9 +33,11 @@ CEILING: Final = 2_000
 """Most calls in flight at one provider where neither the provider nor a setting says less."""
 
 SLACK_SECONDS: Final = 0.05
-"""A latency this much above the baseline says nothing: our own processor causes such delays."""
-SLACK_SECONDS_A_CALL: Final = 0.0001
-"""Slack of each further call in flight, because one process works on all calls."""
+"""A latency this much above the baseline says nothing: the adapter cannot tell each delay of our
+own processor (`Call.own_delay`) from the provider's time."""
+OWN_DELAY_SECONDS: Final = 0.25
+"""A delay of our own up to which calls in flight are worth their statements; a longer one counts as
+latency, so that calls do not wait here until their deadline."""
 TOLERATED: Final = 1.5
 """Latency, in baselines, above which the limit shrinks."""
 CALM: Final = 1.2
@@ -77,7 +81,9 @@ class Call(NamedTuple):
 
     ending: Ending
     seconds: float
-    """From its start to its end."""
+    """From its start to its end, without `own_delay`."""
+    own_delay: float = 0.0
+    """Seconds in which the request or the answer waited for this process."""
 
 
 class Limit:
@@ -94,6 +100,7 @@ class Limit:
         self._shrunk_at = -CAUTION_SECONDS
         self._before_probe: tuple[float, float] | None = None
         self._latencies: list[float] = []
+        self._own_delays: list[float] = []
         self._failures = self._peak = 0
 
     @property
@@ -117,12 +124,13 @@ class Limit:
         for call in calls:
             if call.ending is Ending.TIMED_OUT:
                 self._failures += 1
-            elif now - call.seconds < self._changed_at:
+            elif now - call.seconds - call.own_delay < self._changed_at:
                 continue  # it started under an earlier limit
             elif call.ending is Ending.THROTTLED:
                 self._failures += 1
             elif call.ending is Ending.ANSWERED:
                 self._latencies.append(call.seconds)
+                self._own_delays.append(call.own_delay)
         enough = min(MOST_CALLS, max(FEWEST_CALLS, self._limit / 2))
         if (
             len(self._latencies) + self._failures >= enough
@@ -133,6 +141,7 @@ class Limit:
     def _open_window(self, now: float) -> None:
         self._changed_at = now
         self._latencies.clear()
+        self._own_delays.clear()
         self._failures, self._peak = 0, self._in_flight
 
     def _close_window(self, now: float) -> None:
@@ -144,7 +153,9 @@ class Limit:
             elif latency is not None and self._needs_probe(latency, now):
                 self._begin_probe(latency)
             else:
-                self._adjust(latency, share, now)
+                own_delay = _lower_quartile(self._own_delays) or 0.0
+                excess = max(0.0, own_delay - OWN_DELAY_SECONDS)
+                self._adjust(None if latency is None else latency + excess, share, now)
             self._limit = min(float(self._ceiling), max(1.0, self._limit))
         self._open_window(now)
 
@@ -166,8 +177,7 @@ class Limit:
             self._limit = min(self._start, self._limit + step)
 
     def _above(self, factor: float) -> float:
-        slack = SLACK_SECONDS + SLACK_SECONDS_A_CALL * self._limit
-        return (self._baseline or 0.0) * factor + slack
+        return (self._baseline or 0.0) * factor + SLACK_SECONDS
 
     # The baseline
 
