@@ -18,25 +18,42 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
+from granian import wsgi
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
-from granian.server import Server
+from granian.server import Server, mp
 
+from notifications.core.api.replies import REPLY, Reply, ServerProtocol
 from notifications.core.conf import Web
 from notifications.core.telemetry import process_number
 from notifyproj import environment
 from notifyproj.descriptors import allow_descriptors
 
 THREADS: Final = 384
-"""Most threads of a process: each request has a thread from its body to the response."""
+"""Most threads of a process: each request has a thread while its body comes, and until Django's
+response."""
 _STOP_SECONDS: Final = 10
 """Time for the requests in progress after the signal to stop."""
 _DESCRIPTORS_BESIDE: Final = 1_024
 """Descriptors beside clients' connections: database, brokers, files."""
 _HEAD_BYTES: Final = 32 * 1024
 """The largest head of a request, and most bytes of a connection in the server's buffer."""
+
+
+def _with_reply(
+    application: Callable[..., Any], scope_opts: dict[str, Any], access_log_fmt: str | None = None
+) -> Callable[[ServerProtocol, dict[str, Any]], object]:
+    """Wrap the application as granian does, with a reply in the environ (`core.api.replies`)."""
+    answer = wsgi._callback_wrapper(application, scope_opts, access_log_fmt)  # noqa: SLF001 - see `_serve`
+
+    def run(protocol: ServerProtocol, environ: dict[str, Any]) -> object:
+        reply = environ[REPLY] = Reply(protocol)
+        return answer(reply, environ)
+
+    return run
 
 
 def main() -> None:
@@ -57,6 +74,8 @@ def main() -> None:
 
 
 def _serve(asked: argparse.Namespace, web: Web) -> None:
+    # Granian has no option for a wrapper of an application's calls.
+    mp._wsgi_call_wrap = _with_reply  # type: ignore[attr-defined,assignment]  # noqa: SLF001 - as above
     Server(
         "notifyproj.wsgi:application",
         address=asked.host,

@@ -33,7 +33,7 @@ from notifications.core.store.rate_limits import producer_limits
 from notifications.core.store.rate_limits.producer_limits import Charge, Quota
 from notifications.core.store.redis import state
 from notifications.core.telemetry import instruments
-from tests import captured_lines
+from tests import captured_lines, replies
 
 SECONDS: Final = 60
 PATH: Final = "/v1/notifications"
@@ -90,18 +90,20 @@ class TwoPaths:
             frozen.enter_context(patch.object(clock, "now", lambda: now))
             frozen.enter_context(patch.object(clock, "monotonic", lambda: monotonic))
             direct = self._run(self._direct, requests, before)
-            with patch.object(short_path, "_answer", self._counted(short_path._answer)):
+            with patch.object(
+                short_path._Asked, "_answer", self._counted(short_path._Asked._answer)
+            ):
                 short = self._run(self._short, requests, before)
         for name, seen in direct.items():
             if short[name] != seen:
                 pytest.fail(f"{name}: {_difference(seen, short[name])}")
         return [status for status, *_ in direct["answers"]]
 
-    def _counted(self, answer: Callable[..., bytes | None]) -> Callable[..., bytes | None]:
-        def counted(*arguments: Any) -> bytes | None:  # noqa: ANN401 - the product's own
-            body = answer(*arguments)
-            self.short_answers += body is not None
-            return body
+    def _counted(self, answer: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:  # noqa: ANN401 - the product's own
+            made = answer(*arguments)
+            self.short_answers += made is not None
+            return made
 
         return counted
 
@@ -131,7 +133,7 @@ class TwoPaths:
         names = _Names()
         return {
             "answers": [
-                (int(status[:3]), sorted(map(names.of, headers)), names.of(body))
+                (status, sorted(map(names.of, headers)), names.of(body))
                 for status, headers, body in answers
             ],
             "lines": [names.of(_without_times(line)) for line in told.splitlines()],
@@ -160,17 +162,11 @@ def _difference(seen: Iterable[object], short: Iterable[object]) -> str:
     return "\n".join(each for each in lines if not each.startswith(" "))
 
 
-def send(application: Slots, request: Request) -> tuple[str, list[tuple[str, str]], bytes]:
+def send(application: Slots, request: Request) -> tuple[int, list[tuple[str, str]], bytes]:
     """Return status, headers and body of the answer."""
-    heads: list[tuple[str, list[tuple[str, str]]]] = []
-
-    def start(status: str, headers: list[tuple[str, str]], *_error: object) -> Any:  # noqa: ANN401 - WSGI's
-        heads.append((status, headers))
-
-    environ = {**request, "wsgi.input": io.BytesIO(request["wsgi.input"])}
-    body: Any = application(environ, start)
-    [(status, headers)] = heads
-    return status, headers, b"".join(body)
+    told = replies.Told()
+    told.ask(application, {**request, "wsgi.input": io.BytesIO(request["wsgi.input"])})
+    return told.response(SECONDS)
 
 
 def request(secret: str, body: object, **environ: str | None) -> dict[str, Any]:

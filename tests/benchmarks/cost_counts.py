@@ -38,6 +38,7 @@ from notifications.core.sweeps import relay
 from providers.contract import Channel
 from tests.benchmarks.counters import NAMES, Counters, counted, without_page_images
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE
+from tests.replies import Told
 
 COMMITTED: Final = Path(__file__).with_name("counts.json")
 ITEMS: Final = 500
@@ -173,15 +174,12 @@ class _Poster:
 
     def post(self, body: bytes) -> tuple[str, bytes]:
         """Return the status and the body of the answer."""
-        told: list[str] = []
-
-        def start(status: str, *_headers: object) -> Any:  # noqa: ANN401 - WSGI's
-            told.append(status)
-
+        told = Told()
         environ = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body)}
-        answer: Any = self._application(self._head | environ, start)
+        told.ask(self._application, self._head | environ)
         connections[DEFAULT_DB_ALIAS] = self._connection  # the slot has been given back
-        return told[0], b"".join(answer)
+        status, _headers, answer = told.response(seconds=0)
+        return str(status), answer
 
 
 def _items(count: int) -> list[dict[str, Any]]:

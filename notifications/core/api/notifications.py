@@ -45,7 +45,7 @@ READY: Final = {
 """The body of an example."""
 OUTCOME: Final = "notifications.outcome"
 """Key of `request.META` for the outcome of a request that the short path has charged: an error, or
-what `accept.accept_one` returned."""
+what `accept.submit_one` told."""
 _PATH: Final = "v1/notifications"
 
 MetadataPair = Annotated[Text, StringConstraints(max_length=512, pattern=METADATA_PAIR)]
@@ -184,11 +184,11 @@ def _accept(view: BaseView, request: Request) -> Outcome:
         ProblemError: as `_parse_request`.
         Exception: the error of the short path.
     """
-    outcome: Outcome | Exception | None = request.META.get(OUTCOME)
+    outcome: Outcome | BaseException | None = request.META.get(OUTCOME)
     if outcome is None:
         key, wanted = _parse_request(view, request)
         return accept.accept_one(single(request.META, key_of(request), wanted, idempotency_key=key))
-    if isinstance(outcome, Exception):
+    if isinstance(outcome, BaseException):
         raise outcome
     return outcome
 

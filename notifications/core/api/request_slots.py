@@ -13,16 +13,17 @@ The server starts a thread for every request, up to a maximum. A thread works on
 every slot has a database connection. A thread waiting for a client (for a body, or for the client
 to read a file) holds no slot, so slow clients hold threads only. `body_readers` limits the number
 of these threads. A thread whose request another thread stores in a group (`intake.group_commit`)
-holds no slot either, and on the short path (`api.short_path`) only the thread that stores a group
-takes a slot. A view reads the body after authentication, so a client without a key can hold
-a thread on the few open paths only. The reverse proxy limits the time for a body.
+holds no slot either. On the short path (`api.short_path`) only the thread that stores a group takes
+a slot, and a request holds no thread while it waits (`api.replies`). A view reads the body after
+authentication, so a client without a key can hold a thread on the few open paths only. The reverse
+proxy limits the time for a body.
 """
 
 from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, cast
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -30,6 +31,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from notifications.core.api import authentication, body_limits, clients
 from notifications.core.api.body_readers import Readers
 from notifications.core.api.problems import TooManyReaders
+from notifications.core.api.replies import REPLY, Reply
 from notifications.core.api.short_path import (
     BODY,
     KEY,
@@ -38,6 +40,8 @@ from notifications.core.api.short_path import (
     ShortPath,
     StartResponse,
 )
+from notifications.core.intake import group_commit
+from notifications.core.intake.helper_threads import HelperThreads
 from notifications.core.store.postgres import api_keys
 from notifications.core.store.postgres.slots import FreeSlots, SlotLease, offer
 
@@ -95,6 +99,10 @@ class _Body:
             raise self._fault
         self._come = io.BytesIO(body)
         return body
+
+    def forget(self) -> None:
+        """Stop counting the bytes of the body, after the response."""
+        self._readers.forget(self.counted)
 
     def _receive(self, size: int, *, caller: str) -> bytes:
         """Read from the client without a slot."""
@@ -156,6 +164,10 @@ class Slots:
         self._readers = Readers(threads)
         self._streams = threading.BoundedSemaphore(max(1, threads // 4))
         self._free = FreeSlots(slots)
+        self._late = HelperThreads(slots, name="late-answer")
+        if short_path is not None:
+            self._late.start()
+            group_commit.helpers.start()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> object:
         """Answer a request. A list has the whole body; any other iterable is a stream."""
@@ -163,28 +175,52 @@ class Slots:
         if not environ.get("CONTENT_LENGTH"):
             return self._answer(environ, start_response, lease)
         body = environ["wsgi.input"] = _Body(environ, lease, self._readers)
+        reply: Reply | None = environ.get(REPLY)
+        if reply is not None:
+            reply.at_end = body.forget
         try:
             _fetch_early(environ, body)
-            shortly = self._answer_shortly(environ, start_response, lease)
-            return self._answer(environ, start_response, lease) if shortly is None else [shortly]
+            if self._answers_shortly(environ, lease):
+                return []
+            return self._answer(environ, start_response, lease)
         finally:
-            self._readers.forget(body.counted)
+            if reply is None or not reply.is_later:
+                body.forget()
 
     def close(self) -> None:
         """Close the database connections, after the last request."""
+        self._late.shutdown()
         self._free.close()
 
-    def _answer_shortly(
-        self, environ: Environ, start_response: StartResponse, lease: SlotLease
-    ) -> bytes | None:
-        """Return the body of the short path's answer; None: the handler answers."""
+    def _answers_shortly(self, environ: Environ, lease: SlotLease) -> bool:
+        """Return True if the short path answers, now or later."""
         if self._short_path is None:
-            return None
+            return False
         offer(lease)
         try:
-            return self._short_path.answer(environ, start_response)
+            return self._short_path.answer(environ, late=self._submit_late)
         finally:
             offer(None)
+
+    def _submit_late(self, environ: Environ, reply: Reply) -> None:
+        self._late.submit(self._answer_late, environ, reply)
+
+    def _answer_late(self, environ: Environ, reply: Reply) -> None:
+        """Let the handler answer a request that no thread of the server waits for."""
+        status, told = 500, list[tuple[str, str]]()
+
+        def start(line: str, headers: list[tuple[str, str]], *_: object) -> Callable[..., object]:
+            nonlocal status, told
+            status, told = int(line[:3]), headers
+            return told.append
+
+        body = b""
+        try:
+            body = b"".join(
+                cast("list[bytes]", self._answer(environ, start, SlotLease(self._free)))
+            )
+        finally:
+            reply.send(status, told, body)
 
     def _answer(self, environ: Environ, start_response: StartResponse, lease: SlotLease) -> object:
         if environ.get("PATH_INFO") not in _WITHOUT_SLOT:

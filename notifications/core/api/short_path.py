@@ -4,7 +4,9 @@
             --> accept --> 202                       accepted, or the first answer again
                        --> Django, with the outcome  refused, over a limit, or an error
 
-The short path runs without a slot: only the thread that stores a group takes one
+The request holds no thread while it waits for its group: the leader of the group sends the answer
+by the reply of the request (`replies`), and Django answers in a thread of `request_slots`. The
+short path runs without a slot: only the thread that stores a group takes one
 (`store.postgres.slots.taken`). Django runs with a slot.
 
 The view in `api.notifications` stays the definition of the operation. Its declaration and its
@@ -13,10 +15,10 @@ an earlier request of the same shape: equal in every part of the environ except 
 has checked the host, the query, the content negotiation and every other header before.
 
 The conditions: the shape is known, the key is cached and may call the operation, the body came
-early (`request_slots`) and is valid, no field `to`, a trusted clock, and no exported spans. A
-request that does not meet the conditions has cost nothing and stored nothing. A request that was
-charged and not accepted reaches the view with its outcome (`notifications.OUTCOME`), and the view
-accepts and charges nothing.
+early (`request_slots`) and is valid, a reply, no field `to`, a trusted clock, and no exported
+spans. A request that does not meet the conditions has cost nothing and stored nothing. A request
+that was charged and not accepted reaches the view with its outcome (`notifications.OUTCOME`), and
+the view accepts and charges nothing.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ from notifications.core.api import (
     throttle,
 )
 from notifications.core.api.problems import ProblemError
+from notifications.core.api.replies import REPLY, Reply
 from notifications.core.intake import accept
-from notifications.core.intake.accept import AcceptedRequest, Single
+from notifications.core.intake.accept import AcceptedRequest, Outcome, Single
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.request import parse
 from notifications.core.store.postgres import api_keys
@@ -50,6 +53,9 @@ StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
 Django: TypeAlias = Callable[[Environ, StartResponse], HttpResponseBase]
 """Django's WSGIHandler with a changed return value: the response object."""
 
+Late: TypeAlias = Callable[[Environ, Reply], None]
+"""Lets Django answer a request in another thread, by the reply of the request."""
+
 BODY: Final = "notifications.body"
 """Key of the environ for a body that came early from a caller with a cached key."""
 KEY: Final = "notifications.key"
@@ -60,6 +66,7 @@ _STATUS: Final = 202
 _FREE: Final = frozenset({
     BODY,
     KEY,
+    REPLY,
     "CONTENT_LENGTH",
     "HTTP_AUTHORIZATION",
     "HTTP_BAGGAGE",
@@ -88,16 +95,29 @@ class ShortPath:
         self._headers: dict[_Shape, list[tuple[str, str]]] = {}
         """Shape of an accepted request -> the headers of Django's answer."""
 
-    def answer(self, environ: Environ, start_response: StartResponse) -> bytes | None:
-        """Answer a request and return the body; None: Django answers, and `learn` gets to know."""
-        if environ["PATH_INFO"] != _PATH or BODY not in environ:
-            return None
+    def answer(self, environ: Environ, *, late: Late) -> bool:
+        """Answer a request by its reply, now or later.
+
+        Args:
+            environ: the request.
+            late: lets Django answer a request, in another thread.
+
+        Returns:
+            False: Django answers now, and `learn` gets to know.
+        """
+        if environ["PATH_INFO"] != _PATH or BODY not in environ or REPLY not in environ:
+            return False
         shape = frozenset([part for part in environ.items() if part[0] not in _FREE])
         headers = self._headers.get(shape)
         if headers is None:
             environ[_SHAPE] = shape
-            return None
-        return _answer(environ, start_response, headers)
+            return False
+        started = clock.monotonic()
+        single = _single(environ)
+        if single is None:
+            return False
+        _Asked(environ, headers, started, late).submit(single)
+        return True
 
     def learn(self, environ: Environ, answer: HttpResponseBase) -> None:
         """Keep the headers of Django's answer to an accepted request of a new shape."""
@@ -110,37 +130,59 @@ class ShortPath:
         self._headers[shape] = [each for each in told if each[0] not in idempotency.REPLAYED]
 
 
-def _answer(
-    environ: Environ, start_response: StartResponse, headers: list[tuple[str, str]]
-) -> bytes | None:
-    """Accept a request and return the body of the answer; None: Django answers the request."""
-    started = clock.monotonic()
-    single = _single(environ)
-    if single is None:
-        return None
-    trace = correlation.trace_id_of(environ)
-    bound = structlog.contextvars.bind_contextvars(trace_id=trace)
-    try:
-        taken, quota = accept.accept_one(single)
-    except Exception as error:  # noqa: BLE001 - any error: the view raises it
-        environ[notifications.OUTCOME] = error
-        environ[correlation.STARTED] = started
-        return None
-    finally:
-        structlog.contextvars.reset_contextvars(**bound)
-    if not isinstance(taken, AcceptedRequest):
-        environ[notifications.OUTCOME] = taken, quota
-        environ[correlation.STARTED] = started
-        return None
-    body = json_io.encode(taken.response)
-    own = throttle.headers_of(quota) | {
-        "Content-Length": str(len(body)),
-        "X-Request-Id": trace,
-    }
-    told = [(name, own.get(name, value)) for name, value in headers]
-    start_response("202 Accepted", told + list(idempotency.REPLAYED.items()) * taken.replayed)
-    correlation.report("POST", _OPERATION.path, _STATUS, trace=trace, started=started)
-    return body
+class _Asked:
+    """A request that the intake stage has."""
+
+    __slots__ = ("_environ", "_headers", "_late", "_started", "_trace")
+
+    def __init__(
+        self, environ: Environ, headers: list[tuple[str, str]], started: float, late: Late
+    ) -> None:
+        self._environ = environ
+        self._headers = headers
+        self._late = late
+        self._started = started
+        self._trace = correlation.trace_id_of(environ)
+
+    def submit(self, single: Single) -> None:
+        """Submit the request; the thread of its group sends the answer."""
+        self._environ[REPLY].is_later = True
+        bound = structlog.contextvars.bind_contextvars(trace_id=self._trace)
+        try:
+            accept.submit_one(single, self._tell)
+        finally:
+            structlog.contextvars.reset_contextvars(**bound)
+
+    def _tell(self, outcome: Outcome | BaseException) -> None:
+        """Send the answer, or let Django answer with the outcome; raises nothing."""
+        reply: Reply = self._environ[REPLY]
+        try:
+            answer = self._answer(outcome)
+        except Exception as error:  # noqa: BLE001 - any error: the view raises it
+            answer, outcome = None, error
+        if answer is None:
+            self._environ[notifications.OUTCOME] = outcome
+            self._environ[correlation.STARTED] = self._started
+            self._late(self._environ, reply)
+            return
+        reply.send(_STATUS, *answer)
+        route, began = _OPERATION.path, self._started
+        correlation.report("POST", route, _STATUS, trace=self._trace, started=began)
+
+    def _answer(
+        self, outcome: Outcome | BaseException
+    ) -> tuple[list[tuple[str, str]], bytes] | None:
+        """Return headers and body for an accepted request; None for any other."""
+        if isinstance(outcome, BaseException) or not isinstance(outcome[0], AcceptedRequest):
+            return None
+        taken, quota = outcome[0], outcome[1]
+        body = json_io.encode(taken.response)
+        own = throttle.headers_of(quota) | {
+            "Content-Length": str(len(body)),
+            "X-Request-Id": self._trace,
+        }
+        told = [(name, own.get(name, value)) for name, value in self._headers]
+        return told + list(idempotency.REPLAYED.items()) * taken.replayed, body
 
 
 def _single(environ: Environ) -> Single | None:

@@ -16,6 +16,7 @@
     sms                   refuses SMS with too many segments, or to a country that is not allowed
     rejections            logs refused requests for operators
     group_commit          lets concurrent requests share a transaction
+    helper_threads        does the work that no other thread waits for
     accept_metrics        counts accepted notifications, once a transaction
     contact_changes       limits contact changes, and notifies the old address
 

@@ -11,7 +11,7 @@ request would be refused now. The unique index on keys decides between concurren
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -67,6 +67,7 @@ __all__ = [
     "accept",
     "accept_once",
     "accept_one",
+    "submit_one",
 ]
 
 _log = structlog.get_logger(__name__)
@@ -170,11 +171,33 @@ def accept_one(single: Single) -> Outcome:
     Raises:
         django.db.Error: no row was stored, or the database failed during the commit.
     """
-    request = single.ask.request
-    if request.ordering_key or registration.is_by_address(request):
-        with slots.taken():  # may wait for its ordering queue, or register a recipient
+    if _is_alone(single):
+        with slots.taken():
             return _run_alone(single)
     return _group.run(single)
+
+
+def submit_one(single: Single, tell: Callable[[Outcome | BaseException], None]) -> None:
+    """Charge and accept a single request as `accept_one`, without a wait for other requests.
+
+    Args:
+        single: the request.
+        tell: gets the outcome or the error once, maybe in another thread; raises nothing.
+    """
+    if _is_alone(single):
+        try:
+            outcome: Outcome | BaseException = accept_one(single)
+        except Exception as error:  # noqa: BLE001 - any error is told
+            outcome = error
+        tell(outcome)
+        return
+    _group.submit(single, tell)
+
+
+def _is_alone(single: Single) -> bool:
+    """Return True for a request that may wait for its ordering queue, or register a recipient."""
+    request = single.ask.request
+    return bool(request.ordering_key) or registration.is_by_address(request)
 
 
 def _accept_all(asks: Sequence[IntakeRequest]) -> list[AcceptedRequest | Refused]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
 
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.transaction import TransactionManagementError
 
 from notifications.core import clock
-from notifications.core.intake.group_commit import Finished, GroupCommit
+from notifications.core.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.core.store.postgres import slots, thread_session
 from notifications.core.store.postgres.slots import FreeSlots, SlotLease
 
@@ -250,3 +251,31 @@ def test_a_call_with_an_open_transaction_is_refused_and_does_not_get_the_lead(
     assert first.result(SECONDS) == 2
     assert pool.submit(group.run, 3).result(SECONDS) == 3
     free.close()
+
+
+def test_a_submitted_call_runs_alone_with_a_slot_of_its_own(pool: ThreadPoolExecutor) -> None:
+    """The leader holds a slot by the lease of the call while a helper thread runs the call."""
+    free = FreeSlots(2)
+    leases: list[object] = []
+    told = threading.Event()
+
+    def refuse(_calls: object) -> NoReturn:
+        leases.append(slots._thread.lease)
+        raise NothingStored
+
+    def alone(call: int) -> int:
+        leases.append(slots._thread.lease)
+        return call
+
+    group = GroupCommit[int, int](refuse, alone)
+
+    def submit() -> None:
+        slots.offer(SlotLease(free))
+        group.submit(1, lambda _answer: told.set())
+        slots.offer(None)
+
+    pool.submit(submit).result(SECONDS)
+    assert told.wait(SECONDS)
+    of_leader, of_helper = leases
+    assert None not in leases
+    assert of_helper is not of_leader

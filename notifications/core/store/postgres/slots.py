@@ -101,6 +101,10 @@ class SlotLease:
         """Return True between `take` and `give_back`."""
         return self._connection is not None
 
+    def another(self) -> SlotLease:
+        """Return a lease of the same slots for another thread."""
+        return SlotLease(self._slots)
+
     def take(self, *, returning: bool = False) -> None:
         """Wait for a slot, and let this thread use the slot's connection.
 
@@ -149,6 +153,11 @@ _NOTHING: Final = nullcontext()
 def offer(lease: SlotLease | None) -> None:
     """Let `taken` of this thread take a slot by the lease; None ends the offer."""
     _thread.offered = lease
+
+
+def offered() -> SlotLease | None:
+    """Return the lease that this thread was offered."""
+    return _thread.offered
 
 
 def taken() -> AbstractContextManager[object]:
