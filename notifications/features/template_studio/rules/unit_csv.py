@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from notifications.core.rules import csv_lines
-from notifications.core.rules.csv_reader import BadRecord, CsvReader, InvalidFile
+from notifications.core.rules.csv_reader import BadRecord, CsvReader, InvalidFile, Record
 from notifications.features.template_studio.rules.units import (
     Target,
     TranslatedFile,
@@ -42,11 +42,28 @@ def write(translations: Sequence[Translation]) -> bytes:
     return codecs.BOM_UTF8 + "".join(lines).encode()
 
 
+def _check(record: Record, columns: int) -> None:
+    """Check for cells that the import would cut or could not store.
+
+    Raises:
+        WrongTranslation: bytes are not UTF-8, or a cell has no column: a comma without quotes would
+            end the text.
+    """
+    if len(record.cells) > columns:
+        found = f"has {len(record.cells)} cells, and the first line names {columns} columns"
+        raise WrongTranslation(f"line {record.number} {found}")
+    try:
+        "".join(record.cells).encode()
+    except UnicodeEncodeError as error:
+        raise WrongTranslation(f"line {record.number} is not UTF-8") from error
+
+
 def read(data: bytes) -> list[TranslatedFile]:
     """Return the translations of a file, by template and languages.
 
     Raises:
-        WrongTranslation: a line is no CSV, a needed column is missing, or an id stands twice.
+        WrongTranslation: a line is no CSV or not UTF-8, a needed column is missing, a cell has no
+            column, or an id stands twice.
     """
     found: dict[tuple[str, str, str], dict[str, Target]] = {}
     try:
@@ -54,6 +71,7 @@ def read(data: bytes) -> list[TranslatedFile]:
         for record in reader:
             if isinstance(record, BadRecord):
                 raise WrongTranslation(f"line {record.number}: {record.detail}")
+            _check(record, len(reader.names))
             cells = dict(zip(reader.names, map(csv_lines.restore, record.cells), strict=False))
             unit, *place = (cells.get(name, "").strip() for name in _NEEDED[:-1])
             template_id, source, target = place

@@ -127,11 +127,13 @@ def test_a_file_of_a_spreadsheet_is_read(data: bytes) -> None:
         (f"{HEAD}\nx,order,en,de,a\nx,order,en,de,b", "line 3: the id x stands twice"),
         (f'{HEAD}\nx,order,en,de,"a', "is a quote not closed"),
         (f'{HEAD}\nx,order,en,de,"a"b', "line 2: invalid CSV"),
+        (f"{HEAD}\nx,order,en,de,Hallo, Welt", "line 2 has 6 cells"),
+        (f"{HEAD}\nx,order,en,de,f\udcfcr", "line 2 is not UTF-8"),
     ],
 )
 def test_another_csv_is_refused_with_a_sentence(text: str, told: str) -> None:
     with pytest.raises(WrongTranslation, match=told):
-        unit_csv.read(text.encode())
+        unit_csv.read(text.encode(errors="surrogateescape"))
 
 
 def test_no_cell_is_a_formula() -> None:
