@@ -83,7 +83,7 @@ class StartupView(OpenView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
-        """Return 200 if this process has reached its database since its start, 503 otherwise."""
+        """Return 200 after the first contact of the process with the database, else 503."""
         if clock.is_compared():
             return Response({"status": "started"})
         return Response({"status": "starting", "wrong": [host_clock.fault()]}, status=503)

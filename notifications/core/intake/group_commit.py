@@ -22,6 +22,7 @@ from __future__ import annotations
 import contextvars
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -55,7 +56,7 @@ class _Wakeup(Enum):
     ALONE = auto()
 
 
-class _Member(Generic[Call, Answer]):
+class _Member(ABC, Generic[Call, Answer]):
     """A call, and its outcome."""
 
     __slots__ = ("answer", "call", "error", "wakeup")
@@ -68,8 +69,9 @@ class _Member(Generic[Call, Answer]):
     def __init__(self, call: Call) -> None:
         self.call = call
 
+    @abstractmethod
     def wake(self, wakeup: _Wakeup) -> None:
-        raise NotImplementedError
+        """Deliver the outcome, or let the call go on."""
 
 
 class _Waiting(_Member[Call, Answer]):

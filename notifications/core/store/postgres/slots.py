@@ -156,7 +156,7 @@ def offer(lease: SlotLease | None) -> None:
 
 
 def offered() -> SlotLease | None:
-    """Return the lease that this thread was offered."""
+    """Return the lease that `offer` gave to the current thread, or None."""
     return _thread.offered
 
 

@@ -28,7 +28,7 @@ def _drop_broken(wrapper: BaseDatabaseWrapper) -> None:
 
 
 def current() -> psycopg.Connection[Any]:
-    """Return the session of this thread, a new one in place of a broken one.
+    """Return the open session of the current thread; a broken session is replaced.
 
     Raises:
         django.db.OperationalError: no server takes a session.
