@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import Thread
 
 import pytest
 
+from notifications.core import lanes
 from notifications.core.tasks.slots import Slots
 
 SLOTS = 8
@@ -109,3 +111,42 @@ def test_a_slot_that_comes_free_in_time_is_taken() -> None:
         waiter.start()
     waiter.join(30)
     assert taken == [True]
+
+
+def test_the_queue_of_a_task_that_takes_an_idle_slot_is_consumed() -> None:
+    """P3 gets more slots by time: no task ends that would resume the queue."""
+    moments = deque([0.0])
+    slots = Slots(
+        patience_seconds=0.01,
+        time=lambda: moments.popleft() if len(moments) > 1 else moments[0],
+    )
+    slots.limit(SLOTS, queues=["p1.email", "p3.email"])
+    order = lanes.WeightedOrder(["p1.email", "p3.email"])
+    assert slots.take("p1.email")
+    with ExitStack() as held:
+        while held.enter_context(slots.hold("p3.email")):
+            pass
+        assert order.consume(2) == ["p1.email"]
+        moments.append(60.0)  # after one more look at the slots
+        assert held.enter_context(slots.hold("p3.email"))
+        assert order.consume(2) == ["p1.email", "p3.email"]
+
+
+def test_the_queue_of_a_waiting_task_is_not_consumed() -> None:
+    """A message for which no task can wait would end unused, and its rows wait for the relay."""
+    slots = Slots(patience_seconds=30)
+    slots.limit(1, queues=["p1.email", "p3.email"])
+    order = lanes.WeightedOrder(["p1.email", "p3.email"])
+
+    def wait() -> None:
+        with slots.hold("p3.email"):
+            pass
+
+    waiter = Thread(target=wait)
+    with slots.hold("p3.email"):
+        waiter.start()
+        while waiter.is_alive() and order.consume(2) != ["p1.email"]:
+            waiter.join(0.001)
+        assert waiter.is_alive()
+    waiter.join(30)
+    assert order.consume(2) == ["p1.email", "p3.email"]

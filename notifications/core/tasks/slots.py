@@ -37,8 +37,8 @@ class Slots:
     process that serves P0 or P1 has many slots. A task of P2 or P3 has up to 500 messages, so in
     such a process P2 and P3 share `_PATIENT_SLOTS` slots.
 
-    A group may have half as many waiting tasks as slots. Further tasks are requeued, and the
-    group's queues are paused until a slot is free.
+    A group may have half as many waiting tasks as slots. Further tasks are requeued. The queue of a
+    waiting task is paused until a slot is free.
     """
 
     def __init__(
@@ -83,14 +83,18 @@ class Slots:
     @contextmanager
     def hold(self, lane: str) -> Iterator[bool]:
         """Hold a slot for a lane; yields False if the channel or priority has no free slot."""
-        free = self.take(lane, patience_seconds=self._patience)
+        free = self.take(lane)
+        if not free:
+            # Before the wait: the consumer would fetch messages for which no task can wait.
+            lanes.pause_queue(lane)
+            free = self.take(lane, patience_seconds=self._patience)
+            if free:  # perhaps without a `give_back` since the pause, and more slots are free
+                lanes.resume_queues(self._groups(lane))
         try:
             yield free
         finally:
             if free:
                 self.give_back(lane)
-            else:
-                lanes.pause_queue(lane)
 
     def take(self, lane: str, *, patience_seconds: float = 0.0) -> bool:
         """Take a slot for a lane within `patience_seconds`; release it with `give_back`."""
