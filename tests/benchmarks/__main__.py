@@ -72,6 +72,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "pipeline_fcm": pipeline.measure_fcm,
     "pipeline_ses": pipeline.measure_ses,
     "naive_task": peers.measure_naive,
+    "post_office": peers.measure_post_office,
     "fcm_transport": fcm_transport.measure,
     "provider_latency": slow_provider.measure_latency,
     "p1_behind_bulk": slow_provider.measure_urgent,
