@@ -7,7 +7,8 @@ claimed, past all gates, rendered, handed over, settled. By the provider:
     fcm    pushes, one HTTP/2 call each, over TLS
     ses    e-mails in signed bulk calls of fifty, by a route that is made for it
 
-Compared with the rate at which plain Celery consumes tasks that do nothing.
+Web has two processes for requests, as in `docker-compose.yml`. Compared with the rate at which
+plain Celery consumes tasks that do nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tests.benchmarks.stage import VAR, Stage
 
 _DELIVERIES: Final = 40_000
 """Several seconds, so that the relay's second weighs little."""
+_WEB_PROCESSES: Final = 2
 _LOGGED: Final = 10_000
 """Deliveries of the round whose statements Postgres logs."""
 
@@ -53,8 +55,6 @@ def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
     stage.run()
     count = _whole_batches(stage.size(_DELIVERIES))
     logged = min(count, _LOGGED)
-    # Connections, caches, statements.
-    rate(stage, costs.Meter(), count=2 * load.BATCH, channel=channel)
     meter = costs.Meter()
     rounds: list[float] = []
 
@@ -62,9 +62,12 @@ def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
         rounds.append(rate(stage, meter, count=count, channel=channel))
         return rounds[-1]
 
-    found = paired(ours=ours, theirs=lambda: plain.consume_rate(stage))
-    with statement_cpu.logged(stage) as statements:
-        rate(stage, costs.Meter(), count=logged, channel=channel)
+    with stage.web_with(processes=_WEB_PROCESSES):
+        # Connections, caches, statements.
+        rate(stage, costs.Meter(), count=4 * load.BATCH, channel=channel)
+        found = paired(ours=ours, theirs=lambda: plain.consume_rate(stage))
+        with statement_cpu.logged(stage) as statements:
+            rate(stage, costs.Meter(), count=logged, channel=channel)
     return Figure(
         name=name,
         value=found.ours,

@@ -164,13 +164,19 @@ class Stage:
             self._processes["web"].wait_ready(sign=Answers("web", "/readyz"))
 
     @contextmanager
-    def web_alone(self, *, processes: int) -> Iterator[None]:
-        """Have web run with so many processes for requests; the others stand still."""
+    def web_with(self, *, processes: int) -> Iterator[None]:
+        """Have web run with so many processes for requests."""
         names = set(self._processes)
         self._serve(names, processes)
-        with self.standing_still(*(names - {"web"})):
-            yield
+        yield
         self._serve(names, 1)
+
+    @contextmanager
+    def web_alone(self, *, processes: int) -> Iterator[None]:
+        """Have web run with so many processes for requests; the others stand still."""
+        others = set(self._processes) - {"web"}
+        with self.web_with(processes=processes), self.standing_still(*others):
+            yield
 
     def _serve(self, names: AbstractSet[str], processes: int) -> None:
         """Start web again with so many processes."""
