@@ -131,6 +131,17 @@ def test_it_recovers_after_a_provider_has_become_slower_for_good() -> None:
     assert provider.run(10) >= 0.8 * provider.capacity
 
 
+@pytest.mark.parametrize(("before", "after"), [(0.002, 0.15), (0.05, 0.4)])
+def test_it_soon_finds_that_a_provider_is_slower_without_a_queue(
+    before: float, after: float
+) -> None:
+    provider = Served(Limit(), servers=2 * CEILING, seconds=before, spread=0.3)
+    provider.run(10)
+    provider.seconds = after
+    provider.run(5 * after)
+    assert provider.run(5) >= 0.8 * CEILING / after
+
+
 @pytest.mark.parametrize("servers", [5, 20])
 def test_answers_of_one_millisecond_reach_five_thousand_a_second(servers: int) -> None:
     provider = Served(Limit(), servers=servers, seconds=0.001, spread=0.5)

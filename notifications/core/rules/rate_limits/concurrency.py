@@ -12,10 +12,11 @@ calls become slower or when the provider throttles or stays silent:
 A latency is the provider's time, without the delays of our own process (`Call.own_delay`); of these
 only the part above `OWN_DELAY_SECONDS` shrinks the limit. The latency of a window is the lower
 quartile, because a busy local machine delays some calls and a queue at the provider delays all
-calls. `baseline` is the lowest window latency. If the baseline was
-not confirmed for a while, the limit is lowered for one window to measure again. So a provider that
-became permanently slower is not throttled for ever, and a queue caused by our own calls is not
-taken for the provider's normal latency.
+calls. `baseline` is the lowest window latency. If the baseline was not confirmed for a while, the
+limit is lowered for one window to measure again. A latency that rose at once and does not fall
+while the limit is halved is the new baseline, and the limit of before is back. So a provider that
+became slower is not throttled for long, and a queue caused by our own calls is not taken for the
+provider's normal latency.
 
 All times are seconds of one monotonic clock, given as `now`.
 """
@@ -59,6 +60,11 @@ USED: Final = 0.8
 """Share of the limit that must have been in flight at once for a window to judge it."""
 HALF: Final = 0.5
 """The most that one window takes from the limit."""
+JUMP: Final = 2
+"""A latency of more than this many times the tolerated one rose at once: a queue grows slowly."""
+UNMOVED: Final = 0.8
+"""Share of such a latency that is left after the limit has become half as high, if the provider is
+slower: a queue of our own calls would be half as long."""
 NEGLIGIBLE: Final = 0.01
 """A share of failed calls up to which the limit does not react."""
 
@@ -99,6 +105,8 @@ class Limit:
         self._baseline_at = self._changed_at = 0.0
         self._shrunk_at = -CAUTION_SECONDS
         self._before_probe: tuple[float, float] | None = None
+        self._before_shrinking: tuple[float, float] | None = None
+        """Limit and latency when the latency rose above what is tolerated."""
         self._latencies: list[float] = []
         self._own_delays: list[float] = []
         self._failures = self._peak = 0
@@ -163,6 +171,7 @@ class Limit:
         is_used = self._peak >= USED * self.value
         factor = 1 - share if share > NEGLIGIBLE else 1.0
         if latency is not None and is_used:
+            self._compare_with_fewer_calls(latency, now)
             factor = min(factor, self._above(TOLERATED) / max(latency, 1e-9))
         step = sqrt(self._limit) / 2
         if factor < 1:
@@ -175,6 +184,18 @@ class Limit:
             self._limit += self._limit if doubles else step
         elif self._limit < self._start:
             self._limit = min(self._start, self._limit + step)
+
+    def _compare_with_fewer_calls(self, latency: float, now: float) -> None:
+        """Take a latency that rose at once for the baseline if it stays with half of the calls."""
+        if latency <= JUMP * self._above(TOLERATED):
+            self._before_shrinking = None
+        elif self._before_shrinking is None:
+            self._before_shrinking = (self._limit, latency)
+        else:
+            limit, latency_before = self._before_shrinking
+            if self._limit <= HALF * limit and latency >= UNMOVED * latency_before:
+                self._baseline, self._baseline_at = latency, now
+                self._limit, self._before_shrinking = limit, None
 
     def _above(self, factor: float) -> float:
         return (self._baseline or 0.0) * factor + SLACK_SECONDS
