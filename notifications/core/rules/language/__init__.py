@@ -1,6 +1,7 @@
 """The template language.
 
     templating      checks, compiles and renders a source
+    code_generator  generated code of templates with few calls of Python functions
     syntax          the permitted part of Jinja
     rewrites        the cost of comparisons of lists and texts, and the name of a missing key
     formats         numbers, money, days and plurals in the recipient's language; filters and slices

@@ -15,7 +15,7 @@ With keys in place of attributes a render takes 4 us; the sandbox's check of eac
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -45,6 +45,7 @@ from notifications.core.rules.language import (
     rewrites,
     syntax,
 )
+from notifications.core.rules.language.code_generator import FewerCalls, Known, PaidContext
 from notifications.core.rules.language.formats import READER, Reader, RenderError
 from notifications.core.rules.language.rewrites import ITEM, NamedKeys
 from notifications.core.rules.language.syntax import BrokenTemplate, TemplateFault
@@ -77,7 +78,6 @@ _FORMAT_COST: Final = 150
 """Nodes: what Babel takes for a date, about 60 us."""
 _MAX_BITS: Final = 256
 """Of a whole number in arithmetic; products of longer ones take any time."""
-_METER: Final = "_meter"
 _METERED: Final = "_metered"
 _FROM_FILTERS: Final = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError),
@@ -127,10 +127,13 @@ class CompiledText:
             RenderError: one is missing or of the wrong type, or the result is too large, or has a
                 link that runs a script.
         """
-        known = {**variables, READER: reader}
+        known = Known(variables)
+        known[READER] = reader
         html = self.html(known)
         link_targets.check(html)
-        return Rendered(" ".join(self.title(known).splitlines()), self.body(known), html)
+        texts = PaidContext(environment(autoescape=False), known, None, {})
+        title, body = self.title(known, texts), self.body(known, texts)
+        return Rendered(" ".join(title.splitlines()), body, html)
 
 
 def compile_text(title: str, body: str, html: str = "") -> CompiledText:
@@ -210,6 +213,8 @@ class _Missing(StrictUndefined):
 class _Data(ImmutableSandboxedEnvironment):
     """Jinja over plain data: `a.b` is a key of a dict, never a Python attribute or method."""
 
+    context_class = PaidContext
+    code_generator_class = FewerCalls
     # Intercepted also means that Jinja does not work out 'x' * 50000000 while it compiles.
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%"})
 
@@ -249,18 +254,6 @@ def _item(environment: Environment, obj: Any, key: Any, named: str) -> Any:  # n
     return environment.undefined(obj=obj, name=named)
 
 
-class _Meter:
-    """The rest of a render's budget, in nodes."""
-
-    def __init__(self) -> None:
-        self._left = BUDGET
-
-    def charge(self, cost: int) -> None:
-        self._left -= cost
-        if self._left < 0:
-            raise RenderError("its loops and filters run too long for these variables")
-
-
 def _printable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     # A producer's null is an absent middle name: "Dear None" helps nobody.
     return "" if value is None else value
@@ -292,10 +285,10 @@ def _paid(apply: Callable[..., Any]) -> Callable[..., Any]:
     """Make a filter pay for the length of the input."""
 
     @pass_context
-    def paying(context: Context, value: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - any JSON value
+    def paying(context: PaidContext, value: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(value, str | list | dict):
             length = len(value if isinstance(value, str) else str(value))
-            context[_METER].charge(length // _READ_FOR_ONE)
+            context.charge(length // _READ_FOR_ONE)
         return apply(value, *args, **named)
 
     return paying
@@ -307,27 +300,27 @@ def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 @pass_context
-def _pay_copy(context: Context, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _pay_copy(context: PaidContext, value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value of which a slice is taken, and charge a copy of the whole value.
 
     A text is read up to both ends of the slice.
     """
     if isinstance(value, str):
-        context[_METER].charge((1 if value.isascii() else 3) * len(value) // _READ_FOR_ONE)
+        context.charge((1 if value.isascii() else 3) * len(value) // _READ_FOR_ONE)
         return formats.Sliceable(value)
     if isinstance(value, list):
-        context[_METER].charge(len(value) // _READ_FOR_ONE)
+        context.charge(len(value) // _READ_FOR_ONE)
     return value
 
 
 # What a `for` runs over, paid in advance.
 @pass_context
-def _meter(context: Context, value: Any, cost: int) -> Any:  # noqa: ANN401 - any JSON value
+def _meter(context: PaidContext, value: Any, cost: int) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, Undefined):
         return value  # looping over it says that it is missing
     if not isinstance(value, list | dict | str):
         raise RenderError("a loop needs a list")
-    context[_METER].charge(cost * len(value))
+    context.charge(cost * len(value))
     return value
 
 
@@ -344,30 +337,38 @@ class _Part:
                 loop.iter, _METERED, [cost], [], None, None, lineno=loop.lineno
             )
         rewrites.let_pay(tree)
-        self._pays = next(tree.find_all((nodes.For, nodes.Filter)), None) is not None
         NamedKeys().visit(tree)
         tree.set_environment(compiler)
         self._template = Template.from_code(compiler, compiler.compile(tree), {})
 
-    def __call__(self, known: dict[str, Any]) -> str:
+    def __call__(self, known: Known, context: PaidContext | None = None) -> str:
         """Render with variables.
+
+        Args:
+            known: the variables.
+            context: a context of them for a part with the same escapes; None: a new one.
 
         Raises:
             RenderError: as `CompiledText.render`.
         """
         if self._constant is not None:
             return self._constant
-        if self._pays:
-            known = {**known, _METER: _Meter()}
-        template = self._template
+        context = context or PaidContext(self._template.environment, known, None, {})
+        context.left = BUDGET
+        pieces: list[str] = []
+        length = 0
         try:
-            # What `generate` does, without its copy of all names: nothing in a template assigns.
-            return _cap(template.root_render_func(template.new_context(known, shared=True)))
+            for piece in self._template.root_render_func(context):
+                length += len(piece)
+                if length > MAX_OUTPUT:  # the rest is never made
+                    raise RenderError(f"longer than {MAX_OUTPUT} characters")
+                pieces.append(piece)
         except UndefinedError as error:
             raise RenderError(error.message or "a variable is missing") from None
         except _FROM_FILTERS:
             # Some quote the value, and it may be somebody's.
             raise RenderError("a value is not what a filter or operator takes") from None
+        return "".join(pieces)
 
 
 def _constant(tree: nodes.Template) -> str | None:
@@ -383,15 +384,3 @@ def _cost(loop: nodes.For) -> int:
     used = [node.name for node in below if isinstance(node, nodes.Filter)]
     from_cldr = sum(name in syntax.FORMATS for name in used)
     return len(below) + _FILTER_COST * len(used) + _FORMAT_COST * from_cldr
-
-
-def _cap(pieces: Iterable[str]) -> str:
-    # Stops reading when there is too much: the rest is then never made.
-    kept: list[str] = []
-    length = 0
-    for piece in pieces:
-        length += len(piece)
-        if length > MAX_OUTPUT:
-            raise RenderError(f"longer than {MAX_OUTPUT} characters")
-        kept.append(piece)
-    return "".join(kept)
