@@ -1,6 +1,6 @@
 """Gates: the places at which a feature holds, stops, refuses, reserves or settles.
 
-    delivery.gates.GATES    one delivery of a claim          (claimed, now) -> Decision | None
+    delivery.gates.GATES    the deliveries of a claim        (deliveries, now) -> objections
     delivery.deliver.STEPS  the deliveries of a claim        (batch) -> None
     intake.checks.ACCEPT    a list of planned requests       (entries) -> Undo | None
     delivery.call_reservations.RESERVE, SETTLE, SETTLE_RESCUED
@@ -35,7 +35,7 @@ class Place(StrEnum):
     """A place of a feature in a list of the core."""
 
     DIGEST = "digest"
-    """In GATES: holds a delivery for a message that replaces several."""
+    """In GATES: holds deliveries for a message that replaces several."""
     BUDGET = "budget"
     """In STEPS: holds deliveries of a spent budget."""
     RESERVE = "reserve"

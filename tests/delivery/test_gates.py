@@ -11,7 +11,7 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 
 from notifications.core import clock, conf
-from notifications.core.delivery import deliver
+from notifications.core.delivery import batch, deliver, gates
 from notifications.core.models import (
     Attempt,
     Delivery,
@@ -23,8 +23,10 @@ from notifications.core.models import (
 )
 from notifications.core.models import Recipient as Person
 from notifications.core.rules import ids
+from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.store.cached import notification_types, producer_windows
+from notifications.core.store.postgres import claims
 from notifications.core.sweeps import release as sweep
 from notifications.core.sweeps import rounds
 from providers.contract import Channel
@@ -281,3 +283,23 @@ def test_the_sweep_releases_batch_after_batch_what_was_due_first(
     order = [each.delivery_id for each in released[:8]]
     batches = [set(order[start : start + 2]) for start in range(0, 8, 2)]
     assert batches == [set(shuffled[start : start + 2]) for start in range(0, 8, 2)]
+
+
+@pytest.mark.usefixtures("maria")
+def test_the_first_gate_decides_about_a_delivery_and_no_later_gate_sees_it(take: Accept) -> None:
+    rows = [row for _ in range(4) for row in deliveries_of(take(priority="P2"))]
+    loaded = batch.load(claims.claim([row.id for row in rows], now=clock.now()))
+    cancelled, expired, listed, free = loaded.deliveries
+    past = loaded.now - SECOND
+    for claimed in (cancelled, expired):
+        claimed.notification = claimed.notification._replace(expires_at=past)
+    cancelled.notification = cancelled.notification._replace(is_cancelled=True)
+    for claimed in (cancelled, listed):
+        claimed.destination = claimed.destination._replace(is_suppressed=True)
+    found = gates.objections(loaded.deliveries, now=loaded.now)
+    assert [(claimed, decision.reason) for claimed, decision in found] == [
+        (cancelled, Reason.CANCELLED),
+        (expired, Reason.TTL_PASSED),
+        (listed, Reason.SUPPRESSION_LIST),
+    ]
+    assert gates.objections([free], now=loaded.now) == []

@@ -84,8 +84,8 @@ def test_a_cell_is_on_if_the_gate_lets_a_queued_message_pass(
     loaded = batch.load(claim)
     assert len(loaded.deliveries) == len(CHANNELS)
     for claimed in loaded.deliveries:
-        stops = gates.decision_of(claimed, now=loaded.now)
-        assert (stops is None) is states[type_, claimed.delivery.channel], claimed.delivery.channel
+        stops = gates.objections([claimed], now=loaded.now)
+        assert (not stops) is states[type_, claimed.delivery.channel], claimed.delivery.channel
 
 
 def test_what_is_mandatory_is_shown_with_the_reason(reach: Reach) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from typing import Final
 
 from notifications.core import conf
@@ -18,6 +19,17 @@ _ANY_DAY: Final = ProducerDay()
 """Send window of a recipient with a known timezone: all day."""
 
 
+def with_quiet_times(deliveries: Iterable[ClaimedDelivery]) -> list[ClaimedDelivery]:
+    """Return the deliveries that wait at some times of a day: few of a usual batch."""
+    return [
+        claimed
+        for claimed in deliveries
+        if claimed.destination.quiet_hours != _NO_WINDOWS
+        or claimed.destination.do_not_disturb_until is not None
+        or (not claimed.destination.timezone and claimed.delivery.priority is Priority.P3)
+    ]
+
+
 def wait(claimed: ClaimedDelivery, *, now: dt.datetime) -> tuple[dt.timedelta, Reason] | None:
     """Return the wait and the reason; the wait ends with the time to live at the latest."""
     found = deferral_of(claimed, now)
@@ -29,11 +41,7 @@ def wait(claimed: ClaimedDelivery, *, now: dt.datetime) -> tuple[dt.timedelta, R
 
 def deferral_of(claimed: ClaimedDelivery, now: dt.datetime) -> Deferral | None:
     """Return the reason and the end of the quiet time at `now`; None outside of quiet times."""
-    to, priority = claimed.destination, claimed.delivery.priority
-    has_preferences = to.quiet_hours != _NO_WINDOWS or to.do_not_disturb_until is not None
-    is_lost = not to.timezone and priority is Priority.P3
-    if priority is Priority.P0 or not (has_preferences or is_lost):
-        return None
+    to = claimed.destination
     wishes = Wishes(
         channel=claimed.delivery.channel,
         timezone=to.timezone,
@@ -41,7 +49,7 @@ def deferral_of(claimed: ClaimedDelivery, now: dt.datetime) -> Deferral | None:
         do_not_disturb_until=to.do_not_disturb_until,
     )
     day = _ANY_DAY if to.timezone else producer_windows.of(claimed.notification.producer_id)
-    return deferral.deferral(wishes, priority=priority, day=day, now=now)
+    return deferral.deferral(wishes, priority=claimed.delivery.priority, day=day, now=now)
 
 
 def _release_time(claimed: ClaimedDelivery, end: dt.datetime) -> dt.datetime:

@@ -21,6 +21,7 @@ The sweep `digests` merges the held messages. Some messages leave at once:
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator, Sequence
 
 from notifications.core import conf
 from notifications.core.delivery import quiet_waits
@@ -40,21 +41,25 @@ _LEAST_LIFE = dt.timedelta(minutes=10)
 """Least time to live after a window: for a late sweep, the queue and retries of the digest."""
 
 
-def hold(claimed: ClaimedDelivery, now: dt.datetime) -> Decision | None:
-    """Hold a message for a digest."""
+def hold(
+    deliveries: Sequence[ClaimedDelivery], now: dt.datetime
+) -> Iterator[tuple[ClaimedDelivery, Decision]]:
+    """Hold messages for a digest."""
     windows = notification_types.with_batch_window()
-    if not (claimed.destination.digests or windows) or not _may_wait(claimed):
-        return None
-    rule = windows.get(claimed.notification.type)
-    if claimed.destination.digests and (until := _digest_time(claimed)) and until > now:
-        reason = Reason.DIGEST
-    elif rule and (until := _window_end(claimed, rule.batch_window)) and until > now:
-        reason = Reason.BATCH_WINDOW
-    else:
-        return None
-    # The worker does not publish the row again: the sweep `digests` takes the row.
-    detail = f"till {until:%Y-%m-%d %H:%M} UTC"
-    return Decision(transition=HOLD, reason=reason, detail=detail, due_in=until - now)
+    for claimed in deliveries:
+        if not (claimed.destination.digests or windows) or not _may_wait(claimed):
+            continue
+        rule = windows.get(claimed.notification.type)
+        if claimed.destination.digests and (until := _digest_time(claimed)) and until > now:
+            reason = Reason.DIGEST
+        elif rule and (until := _window_end(claimed, rule.batch_window)) and until > now:
+            reason = Reason.BATCH_WINDOW
+        else:
+            continue
+        # The worker does not publish the row again: the sweep `digests` takes the row.
+        detail = f"till {until:%Y-%m-%d %H:%M} UTC"
+        held = Decision(transition=HOLD, reason=reason, detail=detail, due_in=until - now)
+        yield claimed, held
 
 
 def _digest_time(claimed: ClaimedDelivery) -> dt.datetime | None:
