@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from notifications.core import clock, conf
 from notifications.core.delivery import batch, mail_headers, render
-from notifications.core.delivery.render import ShortLinkBatch
+from notifications.core.delivery.render import Lookups
 from notifications.core.intake.accept import AcceptedRequest, Refused
 from notifications.core.intake.validation import Caller
 from notifications.core.store.postgres import claims
@@ -45,8 +45,7 @@ def headers_of(answer: AcceptedRequest | Refused) -> MailHeaders:
     """Return the headers that the provider would get."""
     [row] = deliveries_of(answer)
     [ready] = batch.load(claims.claim([row.pk], now=clock.now())).deliveries
-    versions = render.versions_for([ready])
-    return render.message(ready, versions, now=clock.now(), links=ShortLinkBatch()).mail
+    return render.message(ready, Lookups([ready], now=clock.now())).mail
 
 
 def test_the_brand_at_the_time_of_sending_gives_the_sender(
@@ -124,9 +123,7 @@ def test_links_of_a_mail_name_the_brand_of_its_producer(
     def link() -> str:
         [row] = deliveries_of(take(priority="P3"))
         [ready] = batch.load(claims.claim([row.pk], now=clock.now())).deliveries
-        versions = render.versions_for([ready])
-        message = render.message(ready, versions, now=clock.now(), links=ShortLinkBatch())
-        return message.unsubscribe_url
+        return render.message(ready, Lookups([ready], now=clock.now())).unsubscribe_url
 
     assert "?" not in link()
     models.Brand.objects.create(producer_id=caller.producer_id, name="Shop")

@@ -10,7 +10,7 @@ import pytest
 
 from notifications.core import clock
 from notifications.core.delivery import batch, deliver, render, unsubscribe_links
-from notifications.core.delivery.render import ShortLinkBatch
+from notifications.core.delivery.render import Lookups
 from notifications.core.feedback import unsubscribe
 from notifications.core.feedback.unsubscribe import Choice
 from notifications.core.intake.accept import Caller
@@ -37,8 +37,7 @@ def message_of(delivery: Delivery) -> Message:
     """What would be sent."""
     claim = claims.claim([delivery.pk], now=clock.now())
     [ready] = batch.load(claim).deliveries
-    versions = render.versions_for([ready])
-    return render.message(ready, versions, now=clock.now(), links=ShortLinkBatch())
+    return render.message(ready, Lookups([ready], now=clock.now()))
 
 
 def link_of(delivery: Delivery) -> str:

@@ -28,8 +28,7 @@ from notifications.core.rules.language.templating import Rendered
 from notifications.core.rules.language.variables import MailLinks
 from notifications.core.rules.signed_token import Key
 from notifications.core.rules.texts import mail_tracking
-from notifications.core.store.cached import notification_types
-from providers.contract import Channel
+from notifications.core.store.cached.notification_types import TypeRule
 
 OPEN_PATH: Final = "/o/"
 CLICK_PATH: Final = "/c/"
@@ -45,10 +44,11 @@ class TrackedDelivery:
     delivery_id: UUID
 
 
-def apply(claimed: ClaimedDelivery, rendered: Rendered, *, keep: MailLinks) -> Rendered:
-    """Return the text of an e-mail with the tracking of the notification type."""
-    rule = notification_types.every().get(claimed.notification.type)
-    if rule is None or claimed.delivery.channel is not Channel.EMAIL or not rendered.html:
+def apply(
+    claimed: ClaimedDelivery, rendered: Rendered, rule: TypeRule, *, keep: MailLinks
+) -> Rendered:
+    """Return the text of an e-mail with HTML with the tracking of the notification type."""
+    if not (rule.tracks_opens or rule.tracks_clicks):
         return rendered
     html, delivery = rendered.html, claimed.delivery
     url = conf.current().public_url

@@ -1,4 +1,9 @@
-"""Render: build the message of a delivery from the template version pinned at accept."""
+"""Render: build the messages of a wave from the template versions pinned at accept.
+
+    messages(deliveries) ── Lookups ──> message(delivery, lookups) ──> Message
+
+`Lookups` has the data that many messages share: texts, brands, notification types, keys of links.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +22,11 @@ from notifications.core.delivery import (
     mail_headers,
     mail_tracking,
     preference_links,
-    unsubscribe_links,
     webhook_signing,
     withholding,
 )
 from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.delivery.unsubscribe_links import UnsubscribeLinks
 from notifications.core.rules.brand import DEFAULT, Brand
 from notifications.core.rules.language import link_targets
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
@@ -29,15 +34,14 @@ from notifications.core.rules.language.variables import NO_LINKS, MailLinks
 from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.texts import in_app_text, short_links, sms_segments, wording
 from notifications.core.rules.texts.wording import Shorten, Wording
-from notifications.core.store.cached import brands
+from notifications.core.store.cached import brands, notification_types
 from notifications.core.store.postgres import secret_variables
-from notifications.core.store.postgres.reads import NotificationRow
 from notifications.core.store.postgres.short_links import NewLink, insert_links
 from notifications.core.store.templates import template_cache
+from notifications.core.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel, Message
 from providers.message_parts import InApp, InAppAction
 
-Versions = Mapping[int, template_cache.TemplateVersion]
 SHORT_LINK_LIFETIME: Final = dt.timedelta(days=90)
 """Lifetime of a short link after its notification expired."""
 
@@ -69,11 +73,19 @@ class ShortLinkBatch:
         insert_links(list(self._links.values()))
 
 
-def versions_for(deliveries: Iterable[ClaimedDelivery]) -> Versions:
-    """Return the pinned template versions of deliveries, from the process's cache."""
-    return template_cache.by_id({
-        claimed.notification.template for claimed in deliveries if claimed.notification.template
-    })
+class Lookups:
+    """Texts, brands and types of the messages of a wave, each looked up once; their short links."""
+
+    def __init__(self, deliveries: Iterable[ClaimedDelivery], *, now: dt.datetime) -> None:
+        """Read template versions and notification types, from the caches of the process."""
+        named = {each.notification.template for each in deliveries if each.notification.template}
+        self.now = now
+        self.types = notification_types.every()
+        self.links = ShortLinkBatch()
+        self.unsubscribe_links = UnsubscribeLinks(self.types, now=now)
+        self.brand_of = functools.cache(brands.of)
+        self.text_of = functools.cache(functools.partial(_text, template_cache.by_id(named)))
+        """The text of a template, a variant, a channel and a locale, as `_text`."""
 
 
 def messages(
@@ -88,158 +100,144 @@ def messages(
         django.db.Error: as psycopg raised the error.
         CallFailed: another error of a render, without the values that the error may quote.
     """
-    versions, files = versions_for(deliveries), attached.contents(deliveries)
+    lookups, files = Lookups(deliveries, now=now), attached.contents(deliveries)
     built: list[tuple[ClaimedDelivery, Message]] = []
     broken: list[tuple[ClaimedDelivery, str]] = []
-    links = ShortLinkBatch()
     for claimed in deliveries:
         try:
-            message_ = _built(claimed, versions, now=now, links=links)
+            message_ = message(claimed, lookups)
             if claimed.notification.attachments:
                 message_ = attached.attach(claimed, message_, files)
         except RenderError as error:
             broken.append((claimed, str(error)))
             continue
+        except DatabaseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
+            withheld = withholding.loggable_error(error)
+            raise withheld from None
         built.append((claimed, message_))
         if claimed.delivery.channel is Channel.SMS:
             claimed.segments = sms_segments.measure(message_.body).segments
-    links.store()
+    lookups.links.store()
     return built, broken
 
 
-def _built(
-    claimed: ClaimedDelivery, versions: Versions, *, now: dt.datetime, links: ShortLinkBatch
-) -> Message:
-    try:
-        return message(claimed, versions, now=now, links=links)
-    except (RenderError, DatabaseError):
-        raise
-    except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
-        raise withholding.loggable_error(error) from None
-
-
-def message(
-    claimed: ClaimedDelivery, versions: Versions, *, now: dt.datetime, links: ShortLinkBatch
-) -> Message:
-    """Build the message of a delivery, and collect the short links in `links`.
+def message(claimed: ClaimedDelivery, lookups: Lookups) -> Message:
+    """Build the message of a delivery, and collect the short links in the lookups.
 
     Raises:
         RenderError: template and variables do not match; a retry would fail as well.
     """
-    text = _template_text(claimed, versions)
-    brand = _brand(claimed, text)
-    mail_links = _mail_links(claimed, text, now, brand)
-    rendered = _words(claimed, text, links, mail_links, brand)
-    words = mail_tracking.apply(claimed, rendered, keep=mail_links)
     delivery, notification, where = claimed.delivery, claimed.notification, claimed.destination
-    is_webhook = delivery.channel is Channel.WEBHOOK
+    channel, variant, now = delivery.channel, notification.template_variant, lookups.now
+    text: Wording | None = None
+    if notification.content is None:
+        text = lookups.text_of(notification.template, variant, channel, where.locale)
+    is_mail, is_webhook = channel is Channel.EMAIL, channel is Channel.WEBHOOK
+    shows_brand = is_mail or (text is not None and text.has_brand)
+    brand = lookups.brand_of(notification.producer_id) if shows_brand else DEFAULT
+    mail_links = _mail_links(claimed, text, lookups, brand) if is_mail else NO_LINKS
+    words = _words(claimed, text, lookups, mail_links, brand)
+    key = notification.collapse_key
+    signing_keys = webhook_signing.keys_of(where.contact_id, where, now=now) if is_webhook else ()
     return Message(
         delivery_id=delivery.id,
         notification_id=notification.id,
         idempotency_key=f"{delivery.id}-{delivery.generation}",
-        channel=delivery.channel,
+        channel=channel,
         address=where.address,
         address_kind=where.kind,
         title=words.title,
         body=words.body,
         html=words.html,
-        collapse_key=_collapse_key(notification),
+        collapse_key=f"{notification.producer_id}-{key}" if key else "",
         urgent=delivery.priority.is_urgent,
-        time_to_live=claimed.time_to_live(now),
+        time_to_live=notification.expires_at - now,
         traceparent=notification.traceparent,
-        data={"type": notification.type, **_links(delivery.channel, words)},
+        data={"type": notification.type} | (_links(words) if channel is Channel.PUSH else {}),
         on_begin=claimed.note_begin,
-        in_app=_in_app_parts(claimed, words) if delivery.channel is Channel.IN_APP else None,
+        in_app=_in_app_parts(claimed, words) if channel is Channel.IN_APP else None,
         unsubscribe_url=mail_links.unsubscribe_url,
         mail=mail_headers.of(claimed, brand=brand),
-        signing_keys=webhook_signing.keys_of(where.contact_id, where, now=now)
-        if is_webhook
-        else (),
+        signing_keys=signing_keys,
         template_ids=dict(text.source.vendor_template.ids) if text is not None else {},
         template_parameters=words.parameters,
         is_signed_for_all=is_webhook and webhook_signing.is_shared(where, now=now),
     )
 
 
-def _brand(claimed: ClaimedDelivery, text: Wording | None) -> Brand:
-    """Return the brand of an e-mail or of a text that shows the brand; else the default."""
-    is_mail = claimed.delivery.channel is Channel.EMAIL
-    shows_brand = is_mail or (text is not None and text.has_brand)
-    return brands.of(claimed.notification.producer_id) if shows_brand else DEFAULT
-
-
 def _mail_links(
-    claimed: ClaimedDelivery, text: Wording | None, now: dt.datetime, brand: Brand
+    claimed: ClaimedDelivery, text: Wording | None, lookups: Lookups, brand: Brand
 ) -> MailLinks:
     """Return the links of an e-mail; each mail has the unsubscribe URL in a header."""
-    if claimed.delivery.channel is not Channel.EMAIL:
-        return NO_LINKS
+    unsubscribe_url = lookups.unsubscribe_links.url_for(claimed, brand=brand)
+    if text is None or not text.has_link:
+        return MailLinks(unsubscribe_url)
     recipient_id = claimed.delivery.recipient_id
     return MailLinks(
-        unsubscribe_links.url_for(claimed, now=now, brand=brand),
-        preference_links.url_of(recipient_id, now=now, brand=brand)
-        if text is not None and text.has_link
-        else "",
+        unsubscribe_url, preference_links.url_of(recipient_id, now=lookups.now, brand=brand)
     )
 
 
-def _links(channel: Channel, words: Rendered) -> dict[str, str]:
+def _links(words: Rendered) -> dict[str, str]:
     """Return link and image of a push, which the app and the service worker open and show.
 
     Raises:
         RenderError: a URL is not one that an inbox opens.
     """
-    if channel is not Channel.PUSH:
-        return {}
     in_app_text.check_urls(words.in_app, conf.current().inbox_url_schemes)
     links = {"url": words.in_app.url, "image_url": words.in_app.image_url}
     return {name: url for name, url in links.items() if url}
 
 
-def _collapse_key(notification: NotificationRow) -> str:
-    """Return the collapse key for devices, made unique by producer."""
-    key = notification.collapse_key
-    return f"{notification.producer_id}-{key}" if key else ""
-
-
-def _template_text(claimed: ClaimedDelivery, versions: Versions) -> Wording | None:
-    """Return the text of the template; None for a notification with its own content.
+def _text(
+    versions: Mapping[int, TemplateVersion],
+    template: int | None,
+    variant: str,
+    channel: Channel,
+    locale: str,
+) -> Wording:
+    """Return the text of a template.
 
     Raises:
         RenderError: the template has no text for the channel, or no such variant.
     """
-    if claimed.notification.content is not None:
-        return None
-    version = versions.get(claimed.notification.template or 0)
-    variant = claimed.notification.template_variant
+    version = versions.get(template or 0)
     if version and variant:
         version = version.of_variant(variant)
         if version is None:
             raise RenderError(f"the template has no variant {variant}")
-    text = version and version.text(claimed.delivery.channel, claimed.destination.locale)
+    text = version and version.text(channel, locale)
     if not text:
-        raise RenderError(f"the template has no text for {claimed.delivery.channel.label}")
+        raise RenderError(f"the template has no text for {channel.label}")
     return text
 
 
 def _words(
     claimed: ClaimedDelivery,
     text: Wording | None,
-    links: ShortLinkBatch,
+    lookups: Lookups,
     mail_links: MailLinks,
     brand: Brand,
 ) -> Rendered:
+    notification, channel = claimed.notification, claimed.delivery.channel
     if text is None:
-        content = wording.raw(claimed.notification.content or {})
+        content = wording.raw(notification.content or {})
         link_targets.check(content.html)
-        return wording.fit(claimed.delivery.channel, content)
-    return text.render(
-        _variables(claimed),
-        _reader(claimed.destination.locale, claimed.destination.timezone),
-        shorten=links.shortener(claimed),
-        mail_links=mail_links,
-        brand=brand,
-    )
+        words = wording.fit(channel, content)
+    else:
+        words = text.render(
+            notification.variables if notification.sealed is None else _with_secrets(claimed),
+            _reader(claimed.destination.locale, claimed.destination.timezone),
+            shorten=lookups.links.shortener(claimed) if text.source.shorten_links else None,
+            mail_links=mail_links,
+            brand=brand,
+        )
+    rule = lookups.types.get(notification.type)
+    if rule is None or channel is not Channel.EMAIL or not words.html:
+        return words
+    return mail_tracking.apply(claimed, words, rule, keep=mail_links)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -247,11 +245,14 @@ def _reader(locale: str, timezone: str) -> Reader:
     return Reader(locale=locale, timezone=timezone)
 
 
-def _variables(claimed: ClaimedDelivery) -> Mapping[str, object]:
-    if claimed.notification.sealed is None:
-        return claimed.notification.variables
+def _with_secrets(claimed: ClaimedDelivery) -> Mapping[str, object]:
+    """Return the variables with the sensitive variables, which an inbox gets as a mask.
+
+    Raises:
+        RenderError: the key of the sensitive variables is missing.
+    """
     try:
-        secrets = secret_variables.decrypt(claimed.notification.sealed).reveal()
+        secrets = secret_variables.decrypt(claimed.notification.sealed or b"").reveal()
     except InvalidToken as error:
         detail = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
         raise RenderError(detail) from error

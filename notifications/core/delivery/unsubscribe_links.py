@@ -1,6 +1,6 @@
 """Unsubscribe links: the signed URL in each P2 and P3 e-mail of live mode.
 
-    render ── url_for(delivery) ──> List-Unsubscribe
+    render ── UnsubscribeLinks.url_for(delivery) ──> List-Unsubscribe
     /unsubscribe/{token} ── read(token) ──> Link, whose choice `feedback.unsubscribe` applies
 
 The token names a recipient, a topic, the channel and the day of its issue, and is signed. A link
@@ -12,6 +12,7 @@ any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,7 +27,7 @@ from notifications.core.rules import signed_token
 from notifications.core.rules.brand import Brand
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.signed_token import Key
-from notifications.core.store.cached import notification_types
+from notifications.core.store.cached.notification_types import TypeRule
 from notifications.core.store.postgres import merged_recipients
 from providers.contract import Channel
 
@@ -52,23 +53,31 @@ class BadLink(Exception):
     """The token has a wrong signature or an erased recipient."""
 
 
-def url_for(claimed: ClaimedDelivery, *, now: dt.datetime, brand: Brand) -> str:
-    """Return the unsubscribe URL of a delivery; empty for a message without a link.
+class UnsubscribeLinks:
+    """The unsubscribe URLs of a wave; settings and key are read once."""
 
-    A mandatory message has no link, because the link would have no effect.
-    """
-    delivery, notification = claimed.delivery, claimed.notification
-    offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
-    is_mandatory = notification_types.is_mandatory(notification.type)
-    if not offers or delivery.priority.is_urgent or is_mandatory:
-        return ""
-    link = Link(
-        recipient_id=delivery.recipient_id,
-        channel=delivery.channel,
-        topic=notification.category or notification.type,
-    )
-    query = preference_links.brand_query(brand)
-    return f"{conf.current().public_url}/unsubscribe/{token_of(link, now=now)}{query}"
+    def __init__(self, types: Mapping[str, TypeRule], *, now: dt.datetime) -> None:
+        """Sign links of the day of `now`, except for mandatory types."""
+        self._types = types
+        self._day = _day(now.date())
+        self._key = _keys()[0]
+        self._path = f"{conf.current().public_url}/unsubscribe/"
+
+    def url_for(self, claimed: ClaimedDelivery, *, brand: Brand) -> str:
+        """Return the unsubscribe URL of a delivery; empty for a message without a link.
+
+        A mandatory message has no link, because the link would have no effect.
+        """
+        delivery, notification = claimed.delivery, claimed.notification
+        if delivery.channel is not Channel.EMAIL or delivery.mode is not Mode.LIVE:
+            return ""
+        rule = self._types.get(notification.type)
+        if delivery.priority.is_urgent or (rule is not None and rule.is_mandatory):
+            return ""
+        topic = notification.category or notification.type
+        fields: list[str | int] = [delivery.recipient_id, int(delivery.channel), topic, self._day]
+        token = signed_token.write(fields, key=self._key)
+        return self._path + token + preference_links.brand_query(brand)
 
 
 def token_of(link: Link, *, now: dt.datetime) -> str:

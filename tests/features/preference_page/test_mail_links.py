@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from notifications.core import clock
 from notifications.core.delivery import batch, preference_links, render
-from notifications.core.delivery.render import ShortLinkBatch
+from notifications.core.delivery.render import Lookups
 from notifications.core.models import Template, TemplateText
 from notifications.core.store.postgres import claims
 from providers.contract import Channel
@@ -25,12 +25,9 @@ def test_each_mail_has_the_link_and_another_channel_has_none(reach: Reach, take:
         [mail, sms] = deliveries_of(take(**body, channels=["email", "sms"], delivery="all"))
         claim = claims.claim([mail.pk, sms.pk], now=clock.now())
         ready = {each.delivery.channel: each for each in batch.load(claim).deliveries}
-        versions = render.versions_for(ready.values())
+        lookups = Lookups(ready.values(), now=clock.now())
         bodies = {
-            channel: render
-            .message(each, versions, now=clock.now(), links=ShortLinkBatch())
-            .body.removeprefix("S")
-            .strip()
+            channel: render.message(each, lookups).body.removeprefix("S").strip()
             for channel, each in ready.items()
         }
         if own:

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from babel import Locale, dates, lists, numbers
 from jinja2 import Environment, pass_context, pass_environment
@@ -46,8 +45,7 @@ class RenderError(Exception):
     """The template cannot be rendered with these variables; a retry gives the same error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """The recipient's locale and timezone for formatting values."""
 
     locale: str = locales.DEFAULT

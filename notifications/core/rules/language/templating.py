@@ -129,8 +129,8 @@ class CompiledText:
         """
         known = Known(variables)
         known[READER] = reader
-        html = self.html(known)
-        link_targets.check(html)
+        if html := self.html(known):
+            link_targets.check(html)
         texts = PaidContext(environment(autoescape=False), known, None, {})
         title, body = self.title(known, texts), self.body(known, texts)
         return Rendered(" ".join(title.splitlines()), body, html)

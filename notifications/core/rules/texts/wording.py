@@ -194,7 +194,7 @@ class Wording:
             rendered = rendered._replace(parameters=tuple(values))
         if source.channel is Channel.SMS:
             return self._reduce_segments(rendered, shorten)
-        return fit(source.channel, rendered)
+        return rendered if source.channel is Channel.EMAIL else fit(source.channel, rendered)
 
     def with_brand(self, variables: Mapping[str, Any], brand: Brand) -> Mapping[str, Any]:
         """Return the variables, with the brand if the text shows the brand."""
