@@ -141,8 +141,11 @@ def take(waiting: deque[ClaimedDelivery], count: int, *, task: object) -> list[C
     kept: list[ClaimedDelivery] = []
     while waiting and len(taken) < count:
         claimed = waiting.popleft()
+        if not claimed.notification.attachments:
+            taken.append(claimed)
+            continue
         # Behind a delivery that does not fit, only deliveries without attachments leave.
-        fits = not (kept and claimed.notification.attachments) and _takes(claimed, task=task)
+        fits = not kept and _takes(claimed, task=task)
         (taken if fits else kept).append(claimed)
     waiting.extendleft(reversed(kept))
     return taken

@@ -135,12 +135,12 @@ def load(claim: Claim) -> Batch:
 
     Deliveries of erased recipients are decided at once.
     """
-    notification_ids = [ids.notification_of(each.id) for each in claim.deliveries]
-    notifications = reads.notifications(set(notification_ids))
+    numbers = ids.notification_numbers([each.id for each in claim.deliveries])
+    notifications = reads.notifications([UUID(int=number) for number in set(numbers)])
     destinations = reads.destinations([each.contact_id for each in claim.deliveries])
     batch = Batch(claim=claim, deliveries=[])
-    for each, notification_id in zip(claim.deliveries, notification_ids, strict=True):
-        notification = notifications.get(notification_id)
+    for each, number in zip(claim.deliveries, numbers, strict=True):
+        notification = notifications.get(number)
         where = destinations.get(each.contact_id)
         if notification is None or where is None:
             batch.decide_orphan(each, _ERASED)

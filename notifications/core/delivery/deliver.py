@@ -198,7 +198,8 @@ def _send_by_first_provider(batch: Batch, at_end: ExitStack) -> None:
             routed.append((provider, together))
     batch.commit()
     going, onward = admission.admit(batch, routed)
-    frequency_caps.renew(claimed for _, together in going for claimed in together)
+    leaving = [claimed for _, together in going for claimed in together]
+    frequency_caps.renew(leaving, claimed_at=batch.claim.at)
     for provider, together in going:
         send.send(batch, together, provider=provider, at_end=at_end)
         onward += [each for each in together if each.providers[0] != provider.name]

@@ -15,7 +15,6 @@ import contextlib
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Final
-from uuid import UUID
 
 from notifications.core import clock, conf
 from notifications.core.delivery.batch import Batch
@@ -37,9 +36,9 @@ _LOOK_AGAIN: Final = dt.timedelta(seconds=15)
 _RENEWED_AFTER: Final = dt.timedelta(minutes=1)
 """A delivery keeps its first count if it leaves sooner than this after its acceptance."""
 
-_Places = dict[tuple[UUID, Channel], list[ClaimedDelivery]]
-"""Live deliveries with a cap, by notification and channel: a notification counts once on a
-channel."""
+_Places = dict[tuple[int, Channel], list[ClaimedDelivery]]
+"""Live deliveries with a cap, by the number of the notification and channel: a notification counts
+once on a channel."""
 
 
 def apply_caps(batch: Batch) -> None:
@@ -57,17 +56,14 @@ def apply_caps(batch: Batch) -> None:
             _stop(batch, deliveries, cap=ask.cap, wait=wait)
 
 
-def renew(deliveries: Iterable[ClaimedDelivery]) -> None:
-    """Count delayed deliveries again, at the time they leave.
+def renew(deliveries: Iterable[ClaimedDelivery], *, claimed_at: dt.datetime) -> None:
+    """Count delayed deliveries of a claim again, at the time they leave.
 
     After an outage as long as the window, a recipient would otherwise get twice the cap: delayed
     and new deliveries. While the state Redis is away, the earlier count stays.
     """
-    waited = [
-        claimed
-        for claimed in deliveries
-        if claimed.delivery.claimed_at - ids.time_of(claimed.delivery.id) > _RENEWED_AFTER
-    ]
+    recent = ids.floor_at(claimed_at - _RENEWED_AFTER).int
+    waited = [claimed for claimed in deliveries if claimed.delivery.id.int < recent]
     asks, _ = _asks(waited)
     if asks:
         with contextlib.suppress(state.Away):
@@ -80,17 +76,15 @@ def _asks(deliveries: Iterable[ClaimedDelivery]) -> tuple[list[CapRequest], _Pla
     asks: list[CapRequest] = []
     places: _Places = {}
     for claimed in deliveries:
-        delivery = claimed.delivery
+        delivery, notification_id = claimed.delivery, claimed.notification.id
         priority, channel = delivery.priority, delivery.channel
         cap = cap_for(priority, channel, own=claimed.destination.caps, usual=usual)
         if cap is None or delivery.mode is not Mode.LIVE:
             continue
-        beside = places.setdefault((claimed.notification.id, channel), [])
+        beside = places.setdefault((notification_id.int, channel), [])
         if not beside:
-            window = Window(delivery.recipient_id, channel)
-            asks.append(
-                CapRequest(claimed.notification.id, window, cap, OVER[priority] is Over.LEAVES)
-            )
+            window, leaves = Window(delivery.recipient_id, channel), OVER[priority] is Over.LEAVES
+            asks.append(CapRequest(notification_id, window, cap, leaves))
         beside.append(claimed)
     return asks, places
 

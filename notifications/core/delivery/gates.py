@@ -56,13 +56,13 @@ def look_again(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[
     notifications = reads.notifications({each.notification.id for each in deliveries})
     contacts = reads.destinations(each.delivery.contact_id for each in deliveries)
     for claimed in deliveries:
-        notification = notifications.get(claimed.notification.id)
+        notification = notifications.get(claimed.notification.id.int)
         contact = contacts.get(claimed.delivery.contact_id)
         if notification is None or contact is None:
             batch.decide(claimed, _stop(SUPPRESS, Reason.NO_CONTACT))  # erased meanwhile
         else:
             claimed.notification, claimed.destination = notification, contact
-    known = [each for each in deliveries if each.notification.id in notifications]
+    known = [each for each in deliveries if each.notification.id.int in notifications]
     known = [each for each in known if each.delivery.contact_id in contacts]
     fall_back.mark_members(known)
     return _stop_closed(batch, known)

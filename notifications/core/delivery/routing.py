@@ -71,19 +71,18 @@ def choose_providers(batch: Batch) -> None:
     stored = provider_overrides.routes()
     reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
     whole = _channels_by_address()
-    choices: dict[_Place, Choice] = {}
+    choices: dict[tuple[Channel, Mode, str, str, int, bool], Choice] = {}
     for claimed in batch.deliveries:
-        channel, to = claimed.delivery.channel, claimed.destination
+        channel, to, size, has_images = claimed.delivery.channel, claimed.destination, 0, False
         address = to.address if channel in whole else to.address[: reach.get(channel, 0)]
         kind = to.kind or addresses.told_kind(channel, to.address)
-        place = _Place(channel, claimed.delivery.mode, kind, address)
         if claimed.notification.attachments and (files := claimed.attachments):
             size, has_images = attachments.size_of(files), any(each.inline_id for each in files)
-            place = place._replace(attachment_bytes=size, has_images=has_images)
+        place = (channel, claimed.delivery.mode, kind, address, size, has_images)
         choice = choices.get(place)
         if choice is None:
-            choice = choices[place] = _choose(place, stored.get(channel, ()))
-        claimed.providers = choice.order(claimed.delivery.id)
+            choice = choices[place] = _choose(_Place(*place), stored.get(channel, ()))
+        claimed.providers = choice.same_for_all or choice.order(claimed.delivery.id)
 
 
 def providers_for(channel: Channel, mode: Mode, *, kind: str, address: str) -> list[str]:

@@ -98,7 +98,7 @@ class _Loaded:
 
     def __init__(self, deliveries: Sequence[Delivery]) -> None:
         of = {ids.notification_of(each.id) for each in deliveries}
-        self._notifications: Mapping[UUID, NotificationRow] = reads.notifications(of)
+        self._notifications: Mapping[int, NotificationRow] = reads.notifications(of)
         self._contacts: Mapping[int, ContactState] = reads.destinations(
             each.contact_id for each in deliveries if each.contact_id
         )
@@ -114,7 +114,7 @@ class _Loaded:
         if not rules.may_be_shown(status, [each.outcome for each in made]):
             return None if status in OPEN else "the message was not sent"
         contact = self._contacts.get(delivery.contact_id or 0)
-        notification = self._notifications.get(ids.notification_of(delivery.id))
+        notification = self._notifications.get(ids.notification_of(delivery.id).int)
         if contact is None or notification is None or not contact.is_valid:
             return "the address is no longer valid"
         if cause := _forbids(notification, delivery, contact):

@@ -12,6 +12,7 @@ operator can see that `...-9c1e5f3a7001` belongs to `...-9c1e5f3a7000`.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from typing import Final
 from uuid import UUID
 
@@ -61,6 +62,11 @@ def delivery_text(notification: str, number: int) -> str:
 def notification_of(delivery: UUID) -> UUID:
     """Return the notification of a delivery (a notification's own id gives itself)."""
     return UUID(int=delivery.int & ~_CHILD_MASK)
+
+
+def notification_numbers(deliveries: Iterable[UUID]) -> list[int]:
+    """Return the numbers (`UUID.int`) of the notifications of deliveries, in the same order."""
+    return [each.int & ~_CHILD_MASK for each in deliveries]
 
 
 def number_of(delivery: UUID) -> int:

@@ -171,9 +171,18 @@ def fetch_as(
     Raises:
         django.db.Error: as `rows`.
     """
+    return [make(*row) for row in tuples(name, parameters)]
+
+
+def tuples(name: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+    """Run `sql/<name>.sql` and return the columns of each row.
+
+    Raises:
+        django.db.Error: as `rows`.
+    """
     with errors, _cursor(tuple_row) as running:
         running.execute(statement(name), bound(parameters))
-        return [make(*row) for row in running.fetchall()] if running.description else []
+        return running.fetchall() if running.description else []
 
 
 @dataclass(frozen=True, slots=True)

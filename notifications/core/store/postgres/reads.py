@@ -99,11 +99,22 @@ class ContactState(NamedTuple):
         )
 
 
-def notifications(notification_ids: Iterable[UUID]) -> dict[UUID, NotificationRow]:
-    """Return the existing notifications by id."""
+def notifications(notification_ids: Iterable[UUID]) -> dict[int, NotificationRow]:
+    """Return the existing notifications by the number of their id.
+
+    A JSON value of another release that is no object counts as an empty object.
+    """
     parameters = {"ids": list(notification_ids), "digest": DIGEST_KEYS}
-    found = db.fetch_as("notifications_of", parameters, _notification_row)
-    return {each.id: each for each in found}
+    found: dict[int, NotificationRow] = {}
+    for content, variables, *others in db.tuples("notifications_of", parameters):
+        own, given = orjson.loads(content) if content else None, orjson.loads(variables)
+        row = NotificationRow(
+            own if own is None or isinstance(own, dict) else {},
+            given if isinstance(given, dict) else {},
+            *others,
+        )
+        found[row.id.int] = row
+    return found
 
 
 def traceparents(notification_ids: Iterable[UUID]) -> dict[UUID, str]:
@@ -112,48 +123,31 @@ def traceparents(notification_ids: Iterable[UUID]) -> dict[UUID, str]:
     return {row["id"]: row["traceparent"] for row in rows}
 
 
-def _notification_row(content: str | None, variables: str, *others: Any) -> NotificationRow:  # noqa: ANN401 - the rest of the row, as it comes
-    return NotificationRow(_object(content) if content else None, _object(variables), *others)
-
-
-def _object(kept: str) -> dict[str, Any]:
-    """Parse a JSON object; any other value, of another release, becomes an empty object."""
-    found = orjson.loads(kept)
-    return found if isinstance(found, dict) else {}
-
-
 def destinations(contact_ids: Iterable[int]) -> dict[int, ContactState]:
     """Return the existing contacts and inboxes by id (see `channels.inbox_of`)."""
     wanted = set(contact_ids)
     inboxes = [-each for each in wanted if each < 0]
-    found: list[ContactState] = []
+    found: list[tuple[Any, ...]] = []
     if len(inboxes) < len(wanted):
         parameters = {"ids": list(wanted), "live": Mode.LIVE, "taken_away": TAKEN_AWAY}
-        found += db.fetch_as("contacts", parameters, _destination)
+        found += db.tuples("contacts", parameters)
     if inboxes:
-        parameters = {"recipients": inboxes, "kind": INBOX_KIND}
-        found += db.fetch_as("inbox_destinations", parameters, _destination)
-    return {each.contact_id: each for each in found}
-
-
-def _destination(
-    channels_off: list[int] | None,
-    categories_off: list[str] | None,
-    own_caps: str | None,
-    topics_off: str | None,
-    digests: str | None,
-    *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
-) -> ContactState:
-    rest = [*others]
-    rest[_TIMEZONE] = local_time.zone_name(rest[_TIMEZONE])
-    return ContactState(
-        _channels(channels_off),
-        frozenset(categories_off) if categories_off else _NOTHING,
-        read_caps(own_caps) if own_caps else _NO_CAPS,
-        _topics_off(topics_off) if topics_off else _NO_TOPICS,
-        read_digests(digests) if digests else _NO_DIGESTS,
-        *rest,
-    )
+        found += db.tuples("inbox_destinations", {"recipients": inboxes, "kind": INBOX_KIND})
+    zones = local_time.names()
+    states: dict[int, ContactState] = {}
+    for channels_off, categories_off, own_caps, topics_off, digests, *others in found:
+        if others[_TIMEZONE] not in zones:
+            others[_TIMEZONE] = ""
+        state = ContactState(
+            _channels(channels_off) if channels_off else _NOTHING,
+            frozenset(categories_off) if categories_off else _NOTHING,
+            read_caps(own_caps) if own_caps else _NO_CAPS,
+            _topics_off(topics_off) if topics_off else _NO_TOPICS,
+            read_digests(digests) if digests else _NO_DIGESTS,
+            *others,
+        )
+        states[state.contact_id] = state
+    return states
 
 
 _TIMEZONE: Final = 6
