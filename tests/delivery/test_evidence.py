@@ -44,7 +44,9 @@ _AWAY = float("inf")
 def _call(row: UUID, provider: str = "scripted") -> int:
     """Begin the call of a row, as a worker that dies; return the attempt."""
     claim = claims.claim([row], now=clock.now())
-    return claims.renew([row], token=claim.token, provider=provider)[row]
+    [number] = claims.renew([row], token=claim.token, provider=provider)
+    assert number
+    return number
 
 
 def _rescue(row: UUID, outcome: Outcome, *, has_next: bool | None = None) -> Delivery:

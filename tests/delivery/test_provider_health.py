@@ -291,7 +291,7 @@ def _broken(*_arguments: object, **_named: object) -> None:
     ("function", "answer"),
     [
         ("notifications.core.delivery.render.message", _broken),
-        ("notifications.core.store.postgres.claims.renew", lambda *_arguments, **_named: {}),
+        ("notifications.core.store.postgres.claims.renew", lambda ids, **_named: [None] * len(ids)),
     ],
 )
 def test_a_delivery_without_a_call_occupies_no_endpoint(

@@ -184,9 +184,10 @@ def test_a_refused_message_of_a_killed_worker_has_a_last_call_within_its_time_to
 ) -> None:
     [row] = take_rows(take, 1)
     claim = claims.claim([row], now=clock.now())
-    calls = claims.renew([row], token=claim.token, provider=scripted.name)
+    [call] = claims.renew([row], token=claim.token, provider=scripted.name)
+    assert call
     refused = Rejected(code="not verified", refused_part=RefusedPart.SENDER)
-    entry = LedgerEntry(row, calls[row], scripted.name, refused, is_one_of_many=True)
+    entry = LedgerEntry(row, call, scripted.name, refused, is_one_of_many=True)
     sent_ledger.write([entry._replace(is_judged=True)])
     ends = clock.now() + dt.timedelta(seconds=20)
     Notification.objects.update(expires_at=ends)
@@ -210,13 +211,14 @@ def test_a_killed_worker_with_many_refusals_leaves_ten_dead_letters(
     sent_ledger.write(
         LedgerEntry(
             each,
-            calls[each],
+            call,
             scripted.name,
             refused,
             is_judged=is_judged,
             is_one_of_many=is_judged and place >= REFUSALS_BELIEVED,
         )
-        for place, each in enumerate(rows_)
+        for place, (each, call) in enumerate(zip(rows_, calls, strict=True))
+        if call
     )
     assert rescue.rescue([lapse(each) for each in rows_]) == count
     assert DeadLetter.objects.count() == REFUSALS_BELIEVED

@@ -201,7 +201,7 @@ def test_no_call_begins_that_could_outlast_its_lease(
     renew, steady = claims.renew, clock.steady
     called: list[Sequence[Message]] = []
 
-    def renew_slowly(ids: Sequence[UUID], **named: Any) -> dict[UUID, int]:  # noqa: ANN401 - as the function
+    def renew_slowly(ids: Sequence[UUID], **named: Any) -> list[int | None]:  # noqa: ANN401 - as the function
         calls = renew(ids, **named)
         lease = PACE[Priority.P0].lease.total_seconds()
         monkeypatch.setattr(clock, "steady", lambda: steady() + lease)

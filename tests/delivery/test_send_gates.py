@@ -153,7 +153,7 @@ def test_no_call_of_a_wave_begins_after_a_time_to_live_that_ended_during_the_ren
     Notification.objects.update(expires_at=clock.now() + dt.timedelta(seconds=5))
     renew, steady = claims.renew, clock.steady
 
-    def renew_before_a_suspension(ids: Sequence[UUID], **named: Any) -> dict[UUID, int]:  # noqa: ANN401 - as the function
+    def renew_before_a_suspension(ids: Sequence[UUID], **named: Any) -> list[int | None]:  # noqa: ANN401 - as the function
         calls = renew(ids, **named)
         monkeypatch.setattr(clock, "steady", lambda: steady() + 30)
         return calls

@@ -169,7 +169,8 @@ class Histories(RuleBasedStateMachine):
                 if evidence > 1:
                     sent_ledger.write([
                         LedgerEntry(each, call, "scripted", self.outcome)
-                        for each, call in calls.items()
+                        for each, call in zip(claimed, calls, strict=True)
+                        if call
                     ])
             self.pass_time()
             self.sweep(0)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 
 from notifications.core import conf
-from notifications.core.delivery import deliver, rescue
-from notifications.core.models import Delivery
+from notifications.core.delivery import deliver, rescue, waves
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.models import Attempt, Delivery
 from notifications.core.rules.states import Status
 from notifications.core.store import flight_recorder
+from notifications.core.store.postgres import claims
 from notifications.core.store.redis import sent_ledger, state
 from notifications.core.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Accepted, NotStarted
@@ -99,36 +101,89 @@ def test_a_settled_call_leaves_its_record_free(
     assert flight_recorder.free_records() == flight_recorder.CALLS
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_call_that_a_lost_commit_counted_twice_has_one_number(
+    scripted: Scripted, take: Accept, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del scripted  # accepts
+    renew, write = claims.renew, sent_ledger.write_encoded
+    written: dict[str, bytes] = {}
+    noted: dict[str, bytes] = {}
+
+    def renew_again(ids: Sequence[UUID], **named: Any) -> list[int | None]:  # noqa: ANN401 - as the function
+        renew(ids, **named)
+        return renew(ids, **named)
+
+    def note(values: Mapping[str, bytes]) -> bool:
+        [file] = folder.glob("*.calls")
+        noted.update(flight_recorder.entries_in(file.read_bytes()))
+        written.update(values)
+        return write(values)
+
+    monkeypatch.setattr(claims, "renew", renew_again)
+    monkeypatch.setattr(sent_ledger, "write_encoded", note)
+    [row] = take_rows(take, 1)
+    deliver.deliver([row])
+    assert list(written) == [sent_ledger.key_of(row, 2)]
+    assert noted == written
+    assert Attempt.objects.get(delivery_id=row).number == 2
+    assert sent_ledger.load({row: 2}) == {}
+    assert flight_recorder.free_records() == flight_recorder.CALLS
+
+
+def _plan(delivery_id: UUID, attempt: int = 1) -> int:
+    """Plan a call; returns the record."""
+    [record] = flight_recorder.plan([(delivery_id, attempt)], ENTRY)
+    assert record is not None
+    return record
+
+
 def test_nothing_is_concluded_from_the_file_of_a_living_process(folder: Path) -> None:
-    flight_recorder.plan(uuid4(), 1, ENTRY)
+    _plan(uuid4())
     assert flight_recorder.reap() == 0
     assert len(list(folder.glob("*.calls"))) == 1
 
 
 def test_a_note_is_read_by_its_last_step(folder: Path) -> None:
     ids = [uuid4() for _ in range(5)]
-    planned, begun, answered, ended, corrected = (
-        flight_recorder.plan(each, 1, ENTRY) for each in ids
-    )
-    assert planned
-    assert begun
-    assert answered
-    assert ended
-    assert corrected
-    begun.begin()
-    answered.begin()
-    answered.answer(ANSWER)
-    ended.begin()
-    ended.end()
-    ended.begin()  # late, and without effect
-    ended.answer(ANSWER)
-    corrected.plan(2)
+    records = flight_recorder.plan([(each, 1) for each in ids], ENTRY)
+    _, begun, answered, ended, corrected = [each for each in records if each is not None]
+    flight_recorder.begin(begun)
+    flight_recorder.begin(answered)
+    flight_recorder.answer(answered, ids[2], 1, ANSWER)
+    flight_recorder.begin(ended)
+    flight_recorder.end([ended])
+    flight_recorder.plan_again(corrected, 2)
     [file] = folder.glob("*.calls")
     assert flight_recorder.entries_in(file.read_bytes()) == {
         sent_ledger.key_of(ids[0], 1): ENTRY,
         sent_ledger.key_of(ids[2], 1): ANSWER,
         sent_ledger.key_of(ids[4], 2): ENTRY,
     }
+
+
+def test_an_ended_call_marks_no_record_of_the_next_call(folder: Path) -> None:
+    nothing: Any = None
+    claimed = ClaimedDelivery(delivery=nothing, notification=nothing, destination=nothing)
+    claimed.flight = _plan(uuid4())
+    waves.end_flights([claimed, claimed])
+    following = uuid4()
+    _plan(following)  # gets the same record
+    claimed.note_begin()
+    [file] = folder.glob("*.calls")
+    key = sent_ledger.key_of(following, 1)
+    assert flight_recorder.entries_in(file.read_bytes()) == {key: ENTRY}
+    assert flight_recorder.free_records() == flight_recorder.CALLS - 1
+
+
+def test_an_answer_that_comes_during_the_end_is_no_answer_of_the_next_call(folder: Path) -> None:
+    settled, following = uuid4(), uuid4()
+    record = _plan(settled)
+    flight_recorder.end([record])
+    assert _plan(following) == record
+    flight_recorder.answer(record, settled, 1, ANSWER)
+    [file] = folder.glob("*.calls")
+    assert flight_recorder.entries_in(file.read_bytes()) == {sent_ledger.key_of(settled, 1): ANSWER}
 
 
 class Recording(bytearray):
@@ -157,47 +212,49 @@ def test_a_kill_between_two_stores_leaves_the_note_before_or_none(
 
     monkeypatch.setattr(mmap, "mmap", memory)
     delivery_id = uuid4()
-    former = flight_recorder.plan(uuid4(), 7, ENTRY)
-    assert former
-    former.answer(ANSWER)
-    former.end()  # the next call gets the same record
+    former_id = uuid4()
+    former = _plan(former_id, 7)
+    flight_recorder.answer(former, former_id, 7, ANSWER)
+    flight_recorder.end([former])  # the next call gets the same record
     [left] = [each.left for each in memories]
     left.clear()
-    flight = flight_recorder.plan(delivery_id, 1, ENTRY)
-    assert flight
-    flight.begin()
-    flight.answer(ANSWER)
-    flight.end()
-    key = sent_ledger.key_of(delivery_id, 1)
+    record = _plan(delivery_id)
+    flight_recorder.plan_again(record, 2)
+    flight_recorder.begin(record)
+    flight_recorder.answer(record, delivery_id, 2, ANSWER)
+    flight_recorder.end([record])
+    first, second = (sent_ledger.key_of(delivery_id, attempt) for attempt in (1, 2))
     notes = [flight_recorder.entries_in(each) for each in left]
-    assert notes == [{}, {}, {key: ENTRY}, {}, {}, {}, {key: ANSWER}]
+    planned_again = [{first: ENTRY}, {}]
+    assert notes == [{}, {}, *planned_again, {second: ENTRY}, {}, {}, {}, {second: ANSWER}]
     assert list(folder.glob("*.calls"))
 
 
 def test_an_answer_that_is_too_long_leaves_the_call_in_doubt(folder: Path) -> None:
-    flight = flight_recorder.plan(uuid4(), 1, ENTRY)
-    assert flight
-    flight.answer(ANSWER + b" " * 512)
+    delivery_id = uuid4()
+    flight_recorder.answer(_plan(delivery_id), delivery_id, 1, ANSWER + b" " * 512)
     [file] = folder.glob("*.calls")
     assert flight_recorder.entries_in(file.read_bytes()) == {}
 
 
 def test_a_file_of_an_earlier_boot_tells_nothing(folder: Path) -> None:
-    assert flight_recorder.plan(uuid4(), 1, ENTRY)
+    _plan(uuid4())
     [file] = folder.glob("*.calls")
     assert flight_recorder.entries_in(b"0" * 36 + file.read_bytes()[36:]) == {}
 
 
 def test_a_call_without_room_is_not_noted(folder: Path) -> None:
-    noted = [flight_recorder.plan(uuid4(), 1, ENTRY) for _ in range(flight_recorder.CALLS + 1)]
+    calls = [(uuid4(), 1) for _ in range(flight_recorder.CALLS + 1)]
+    noted = flight_recorder.plan(calls, ENTRY)
     assert noted[-1] is None
     assert None not in noted[:-1]
+    assert len(set(noted)) == len(calls)
     del folder
 
 
 def test_a_folder_that_cannot_be_used_stops_no_call(folder: Path) -> None:
     folder.write_text("a file")
-    assert flight_recorder.plan(uuid4(), 1, ENTRY) is None
+    assert flight_recorder.plan([(uuid4(), 1)], ENTRY) == [None]
     assert flight_recorder.reap() == 0
 
 
@@ -206,14 +263,14 @@ def test_a_folder_of_another_user_is_not_used(folder: Path) -> None:
         pytest.skip("only root can give a folder away")
     folder.mkdir()
     os.chown(folder, 65_534, 65_534)
-    assert flight_recorder.plan(uuid4(), 1, ENTRY) is None
+    assert flight_recorder.plan([(uuid4(), 1)], ENTRY) == [None]
 
 
 def test_notes_stay_until_the_ledger_has_them(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     delivery_id = uuid4()
-    assert flight_recorder.plan(delivery_id, 1, ENTRY)
+    _plan(delivery_id)
     flight_recorder.forget()  # closes the file, as the kernel does at a kill
     with monkeypatch.context() as patch:
         patch.setattr(state._circuit, "rests_until", float("inf"))

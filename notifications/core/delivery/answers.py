@@ -16,18 +16,18 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
-from typing import Final, NamedTuple
-from uuid import UUID
+from typing import Final
 
 import structlog
 
 from notifications.core.delivery import attached, withholding
 from notifications.core.delivery.claimed import ClaimedDelivery
-from notifications.core.delivery.evidence import entry_of
+from notifications.core.delivery.evidence import facts_of
 from notifications.core.rules.redaction import code_of
 from notifications.core.rules.storable_texts import storable
+from notifications.core.store import flight_recorder
 from notifications.core.store.redis import sent_ledger
 from providers.contract import (
     Accepted,
@@ -50,77 +50,66 @@ _LONGEST_WAIT: Final = dt.timedelta(days=60)
 """No time to live is longer."""
 
 
-@dataclass(slots=True, eq=False)
-class Call:
-    """A provider call of a wave."""
-
-    claimed: ClaimedDelivery
-    message: Message
-    is_accepted: bool = False
-    is_answered: bool = False
-    """True if the task gets a result of the call."""
+Pair = tuple[ClaimedDelivery, Result]
 
 
 @dataclass(slots=True, eq=False)
 class Wave:
     """Calls that began together."""
 
-    calls: Mapping[UUID, Call]
-    """By delivery."""
+    calls: Mapping[int, tuple[ClaimedDelivery, Message]]
+    """By the integer of the delivery's id, which Python hashes in C."""
     provider: Provider
     arrived: SimpleQueue[list[Arrival]]
     """The queue of the task: results of its waves, in groups."""
+    lingers: bool = False
+    """True if results may wait a few milliseconds for others."""
+    accepted: set[int] = field(default_factory=set)
+    """The accepted calls."""
+    answered: set[int] = field(default_factory=set)
+    """The calls of which the task gets a result."""
     error: Exception | None = None
 
 
-Pair = tuple[ClaimedDelivery, Result]
-
-
-class Arrival(NamedTuple):
-    """A delivery of a wave with its result; `pair` is None at the end of the wave."""
-
-    wave: Wave
-    pair: Pair | None = None
-    lingers: bool = False
-    """True if the result may wait a few milliseconds for others."""
-    key: str = ""
-    entry: bytes = b""
-    """Key and value of the ledger's entry; empty if the answer is not definite."""
+Arrival = tuple[Wave, Pair | None, str, bytes]
+"""A wave; a delivery with its result, None at the end of the wave; key and value of the ledger's
+entry, empty if the answer is not definite."""
 
 
 def pass_on(wave: Wave, result: Result) -> None:
     """Pass a result on to the task, by way of the ledger."""
-    call = wave.calls[result.delivery_id]
-    claimed = call.claimed
+    number = result.delivery_id.int
+    claimed, message = wave.calls[number]
     if isinstance(result.outcome, Accepted):
-        call.is_accepted = True
-    elif call.is_accepted:
+        wave.accepted.add(number)
+        given = result.outcome.message_id
+        if not (given.isascii() and given.isprintable()):
+            result = _storable(result)
+    elif number in wave.accepted:
         _log.error("second_result_of_a_call", provider=wave.provider.name)
         return  # the message is sent, whatever the adapter makes of the rest of the answer
-    result = _of_own_sender(_storable(result), call.message, wave.provider)
+    else:
+        result = _of_own_sender(_storable(result), message, wave.provider)
     if claimed.notification.sealed is not None:
         result = withholding.without_provider_text(result)
     key, entry = "", b""
-    if sent_ledger.is_definite(result.outcome):
+    if type(result.outcome) in sent_ledger.DEFINITE:
         key = sent_ledger.key_of(claimed.delivery.id, claimed.call)
-        entry = sent_ledger.encode(entry_of(claimed, result, provider=wave.provider))
-        if claimed.flight is not None:
-            claimed.flight.answer(entry)
-    lingers = not claimed.delivery.priority.is_urgent
-    _answers.put(Arrival(wave, (claimed, result), lingers, key, entry))
-    call.is_answered = True
+        facts = facts_of(claimed)
+        entry = sent_ledger.encode_call(result.outcome, provider=wave.provider.name, facts=facts)
+        if (flight := claimed.flight) is not None:
+            flight_recorder.answer(flight, claimed.delivery.id, claimed.call, entry)
+    _answers.put((wave, (claimed, result), key, entry))
+    wave.answered.add(number)
 
 
 def of_silent_calls(wave: Wave) -> list[Pair]:
     """Return `Unanswered` for calls without a result, because the message may be sent."""
-    silence = Unanswered(code="no_result")
-    silent = [each for each, call in wave.calls.items() if not call.is_answered]
+    silence, no_time = Unanswered(code="no_result"), dt.timedelta(0)
+    silent = [wave.calls[each][0] for each in sorted(wave.calls.keys() - wave.answered)]
     return [
-        (
-            wave.calls[each].claimed,
-            Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0)),
-        )
-        for each in sorted(silent)
+        (each, Result(delivery_id=each.delivery.id, outcome=silence, latency=no_time))
+        for each in silent
     ]
 
 
@@ -147,13 +136,10 @@ def _of_own_sender(result: Result, message: Message, provider: Provider) -> Resu
 
 
 def _storable(result: Result) -> Result:
-    """Return the result with texts for JSON and Postgres: a vendor may answer anything."""
+    """Return a result with texts for JSON and Postgres: a vendor may answer anything."""
     outcome = result.outcome
     if isinstance(outcome, Accepted):
-        given = outcome.message_id
-        if given.isascii() and given.isprintable():
-            return result
-        return replace(result, outcome=replace(outcome, message_id=storable(given)))
+        return replace(result, outcome=replace(outcome, message_id=storable(outcome.message_id)))
     code, detail = code_of(outcome.code), storable(outcome.detail)
     outcome = replace(outcome, code=code, detail=detail)
     if isinstance(outcome, Throttled | Unavailable) and outcome.retry_after is not None:
@@ -163,8 +149,9 @@ def _storable(result: Result) -> Result:
 
 def end(wave: Wave) -> None:
     """Pass the end of a wave on, behind the wave's results."""
-    attached.release(call.claimed for call in wave.calls.values())
-    _answers.put(Arrival(wave))
+    attached.release([claimed for claimed, _ in wave.calls.values()])
+    _answers.put((wave, None, "", b""))
+    _answers.hurry()
 
 
 class _Answers:
@@ -182,10 +169,14 @@ class _Answers:
     def put(self, arrival: Arrival) -> None:
         if self._is_running or self._start():
             self._queue.put(arrival)
-            if not arrival.lingers:
+            if not arrival[0].lingers:
                 self._urgent.set()
         else:
             _hand_over([arrival])
+
+    def hurry(self) -> None:
+        """Let no answer linger any longer."""
+        self._urgent.set()
 
     def _start(self) -> bool:
         """Start the thread; False if the host has no thread left."""
@@ -209,7 +200,7 @@ class _Answers:
         The thread sleeps while answers gather: a wake-up per answer costs more than the work.
         """
         group = [self._queue.get()]
-        if group[0].lingers:
+        if group[0][0].lingers:
             self._urgent.wait(_LINGER)
         self._urgent.clear()
         while True:
@@ -226,11 +217,11 @@ os.register_at_fork(after_in_child=_answers.forget)
 def _hand_over(arrivals: Sequence[Arrival]) -> None:
     """Write the ledger, then pass the results to the tasks."""
     try:
-        sent_ledger.write_encoded({each.key: each.entry for each in arrivals if each.entry})
+        sent_ledger.write_encoded({key: entry for _, _, key, entry in arrivals if entry})
     except Exception:  # noqa: BLE001 - whatever it is, the answers go on to their tasks
         _log.exception("answers_not_noted", count=len(arrivals))
-    groups: dict[int, list[Arrival]] = defaultdict(list)
-    for each in arrivals:
-        groups[id(each.wave.arrived)].append(each)
-    for together in groups.values():
-        together[0].wave.arrived.put(together)
+    groups: dict[SimpleQueue[list[Arrival]], list[Arrival]] = defaultdict(list)
+    for arrival in arrivals:
+        groups[arrival[0].arrived].append(arrival)
+    for arrived, together in groups.items():
+        arrived.put(together)

@@ -11,8 +11,8 @@ import orjson
 from notifications.core.rules import attachments
 from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.retries import Preset
+from notifications.core.store import flight_recorder
 from notifications.core.store.cached import retry_presets
-from notifications.core.store.flight_recorder import Flight
 from notifications.core.store.postgres import reads
 from notifications.core.store.postgres.claims import Claimed
 from providers.contract import Channel
@@ -39,7 +39,7 @@ class ClaimedDelivery:
     segments: int | None = None
     """SMS segments of the text; None on other channels."""
     call: int = 0
-    """Number of the current provider call, starting at 1."""
+    """Number of the current provider call, starting at 1; set by `waves` before the call."""
     reserved_under: UUID | None = None
     """The claim under which the budgets have reserved the price of the call; None: no claim."""
     reserved: int | None = None
@@ -54,29 +54,17 @@ class ClaimedDelivery:
     is_one_of_many: bool = False
     """True if the provider refuses the same part of many messages, so that the delivery waits; set
     by `refused_parts`."""
-    flight: Flight | None = None
-    """The flight recorder's note of the current call; None: the call is not noted."""
+    flight: int | None = None
+    """The flight recorder's record of the current call; None: the call is not noted."""
     is_probe: bool = False
     """True if the call probes a provider whose breaker is open; a probe counts as no attempt."""
     held_bytes: int = 0
     """Memory that the contents of the attachments hold; set by `attached`."""
 
-    def note_number(self, number: int) -> None:
-        """Note the number of the call, which the renewal of the lease has counted."""
-        self.call = number
-        if self.flight is not None:
-            self.flight.plan(number)
-
     def note_begin(self) -> None:
         """Note that bytes of the current call may leave from now on."""
-        if self.flight is not None:
-            self.flight.begin()
-
-    def note_end(self) -> None:
-        """Note that the current call is settled, or was not made."""
-        if self.flight is not None:
-            self.flight.end()
-            self.flight = None
+        if (flight := self.flight) is not None:  # the task can end the call meanwhile
+            flight_recorder.begin(flight)
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:

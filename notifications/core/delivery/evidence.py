@@ -94,17 +94,22 @@ def gather(rows: Sequence[Row]) -> Evidence:
 
 def entry_of(claimed: ClaimedDelivery, result: Result, *, provider: Provider) -> LedgerEntry:
     """Return the ledger's entry of an ended call."""
-    return LedgerEntry(
-        claimed.delivery.id,
-        claimed.call,
-        provider.name,
-        result.outcome,
-        has_next=len(claimed.providers) > 1,
-        passed_by=claimed.passed_by,
-        in_doubt=claimed.in_doubt,
-        is_probe=claimed.is_probe,
-        is_one_of_many=claimed.is_one_of_many,
-    )
+    entry = LedgerEntry(claimed.delivery.id, claimed.call, provider.name, result.outcome)
+    return entry._replace(**facts_of(claimed))
+
+
+def facts_of(claimed: ClaimedDelivery) -> dict[str, Any]:
+    """Return the circumstances of a call for the ledger, without those with their default."""
+    facts: dict[str, Any] = {"has_next": len(claimed.providers) > 1}
+    if claimed.passed_by:
+        facts["passed_by"] = True
+    if claimed.in_doubt:
+        facts["in_doubt"] = True
+    if claimed.is_probe:
+        facts["is_probe"] = True
+    if claimed.is_one_of_many:
+        facts["is_one_of_many"] = True
+    return facts
 
 
 def may_go_on(entry: LedgerEntry) -> bool:

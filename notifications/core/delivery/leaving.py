@@ -16,7 +16,7 @@ import structlog
 from django.db import InterfaceError, InternalError, OperationalError
 
 from notifications.core import clock, stopping
-from notifications.core.delivery import settle
+from notifications.core.delivery import settle, waves
 from notifications.core.delivery.batch import Batch
 from notifications.core.delivery.evidence import entry_of
 from notifications.core.store.postgres import db_errors
@@ -49,8 +49,7 @@ def settle_or_leave(
         return settle.settle(batch, pairs, provider=provider)
     except (OperationalError, InterfaceError, InternalError) as error:
         if db_errors.is_away(error) and _may_leave(pairs, provider=provider):
-            for claimed, _ in pairs:
-                claimed.note_end()
+            waves.end_flights(claimed for claimed, _ in pairs)
             _log.warning("outcomes_left_to_rescue", provider=provider.name, count=len(pairs))
             raise LeftToRescue from error
         raise
@@ -59,6 +58,6 @@ def settle_or_leave(
 def _may_leave(pairs: Sequence[settle.Pair], *, provider: Provider) -> bool:
     if stopping.seconds(now=clock.monotonic()) < WRITES_FOR:
         return False
-    if not all(sent_ledger.is_definite(result.outcome) for _, result in pairs):
+    if not all(type(result.outcome) in sent_ledger.DEFINITE for _, result in pairs):
         return False
     return sent_ledger.add(entry_of(*pair, provider=provider) for pair in pairs)

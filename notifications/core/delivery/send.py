@@ -46,7 +46,7 @@ from notifications.core.delivery import (
     switches,
     waves,
 )
-from notifications.core.delivery.answers import Arrival, Call, Wave
+from notifications.core.delivery.answers import Arrival, Wave
 from notifications.core.delivery.batch import Batch
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.evidence import entry_of
@@ -60,6 +60,7 @@ from notifications.core.store.redis import sent_ledger
 from providers.contract import Message, Misconfigured, Provider, Rejected
 
 Answer = TypeVar("Answer")
+Rendered = tuple[ClaimedDelivery, Message]
 _log = structlog.get_logger(__name__)
 
 _SETTLE_AT: Final = 250
@@ -77,6 +78,8 @@ _DATABASE_PAUSE: Final = 0.5
 """Seconds between two tries of a failed write."""
 _RENEW_WITHIN: Final = 10.0
 """Seconds for which the write that marks calls as begun is tried again."""
+_JUDGED: Final = frozenset({Rejected, Misconfigured})
+"""Kinds of outcomes that the breakers may change, so that the ledger gets the verdict."""
 
 
 def send(
@@ -165,14 +168,14 @@ class _Sending:
         if not permits:
             attached.release(self._waiting)
             return
-        calls: Mapping[UUID, Call] = {}
+        calls: Mapping[int, Rendered] = {}
         try:
             if taken := self._take_waiting(permits):
                 calls = self._prepare(taken)
         finally:
             in_flight.release(self._provider, permits - len(calls), ())
         if calls:
-            wave = Wave(calls, self._provider, self._arrived)
+            wave = Wave(calls, self._provider, self._arrived, lingers=not self._is_urgent)
             now = self._batch.now
             waves.start(wave, pace=self._pace, renewed_at=self._renewed_at, now=now)
             self._waves.append(wave)
@@ -202,51 +205,30 @@ class _Sending:
             provider_health.return_capacity(stopped, self._provider)
         return list(free)
 
-    def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Call]:
+    def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> Mapping[int, Rendered]:
         """Render deliveries and mark the calls as begun; returns the calls of valid leases."""
         rendered, broken = render.messages(deliveries, now=self._batch.now)
         settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
         paid = self._with_money(rendered)
-        calls = self._begin_calls(paid)
+        name, token = self._provider.name, self._batch.token
+        calls = waves.begin(paid, self._renew, token=token, provider=name)
         if len(calls) < len(deliveries):
-            uncalled = [each for each in deliveries if each.delivery.id not in calls]
+            uncalled = [each for each in deliveries if each.delivery.id.int not in calls]
             provider_health.return_capacity(uncalled, self._provider)
-            lost = [claimed.delivery for claimed, _ in paid if claimed.delivery.id not in calls]
+            lost = [each.delivery for each, _ in paid if each.delivery.id.int not in calls]
             caps.refund_unsent(lost)
         return calls
 
-    def _begin_calls(
-        self, rendered: Sequence[tuple[ClaimedDelivery, Message]]
-    ) -> Mapping[UUID, Call]:
-        """Mark the calls as begun, and return the calls of valid leases.
+    def _renew(self, ids: Sequence[UUID]) -> Sequence[int | None]:
+        """Renew the leases, again after an error: a lost COMMIT must not leave rows as called."""
 
-        Retried after an error: a lost COMMIT must not leave rows marked as called.
-        """
-        going = [claimed for claimed, _ in rendered]
-        ids = [claimed.delivery.id for claimed in going]
-        waves.plan_flights(going, token=self._batch.token, provider=self._provider.name)
-        try:
-            numbers = self._write_with_retries(lambda: self._renew(ids), within=_RENEW_WITHIN)
-        except Exception:
-            waves.publish_flights(going)
-            raise
-        calls: dict[UUID, Call] = {}
-        for claimed, message in rendered:
-            number = numbers.get(claimed.delivery.id)
-            if number is None:
-                claimed.note_end()
-            else:
-                claimed.note_number(number)
-                calls[claimed.delivery.id] = Call(claimed, message)
-        return calls
+        def renew() -> Sequence[int | None]:
+            self._renewed_at = clock.steady()
+            return claims.renew(ids, token=self._batch.token, provider=self._provider.name)
 
-    def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
-        self._renewed_at = clock.steady()
-        return claims.renew(ids, token=self._batch.token, provider=self._provider.name)
+        return self._write_with_retries(renew, within=_RENEW_WITHIN)
 
-    def _with_money(
-        self, rendered: list[tuple[ClaimedDelivery, Message]]
-    ) -> list[tuple[ClaimedDelivery, Message]]:
+    def _with_money(self, rendered: list[Rendered]) -> list[Rendered]:
         """Return the permitted messages, with their deliveries."""
         asking = [claimed for claimed, _ in rendered]
         paid = call_reservations.reserve(self._batch, asking, provider=self._provider.name)
@@ -275,13 +257,13 @@ class _Sending:
 
     def _take(self, *, timeout: float | None) -> None:
         pairs: list[settle.Pair] = []
-        for arrival in waves.group(self._arrived, timeout=timeout):
-            if arrival.pair is None:
-                self._waves.remove(arrival.wave)
-                self._error = self._error or arrival.wave.error
-                pairs += answers.of_silent_calls(arrival.wave)
+        for wave, pair, *_ in waves.group(self._arrived, timeout=timeout):
+            if pair is None:
+                self._waves.remove(wave)
+                self._error = self._error or wave.error
+                pairs += answers.of_silent_calls(wave)
             else:
-                pairs.append(arrival.pair)
+                pairs.append(pair)
         if not pairs:
             return
         self._unsettled += pairs
@@ -320,7 +302,7 @@ class _Sending:
         sent_ledger.write(
             entry_of(claimed, result, provider=self._provider)._replace(is_judged=True)
             for claimed, result in judged
-            if isinstance(result.outcome, Rejected | Misconfigured) or claimed.is_probe
+            if type(result.outcome) in _JUDGED or claimed.is_probe
         )
         return judged
 
@@ -335,9 +317,7 @@ class _Sending:
             return failover.as_retries(pairs)
         if len(final) < len(pairs):
             staying = {claimed.delivery.id for claimed, _ in final}
-            for claimed, _ in pairs:
-                if claimed.delivery.id not in staying:
-                    claimed.note_end()
+            waves.end_flights(each for each, _ in pairs if each.delivery.id not in staying)
         return final
 
     def _settle_alone(self, pair: settle.Pair) -> None:
@@ -346,7 +326,7 @@ class _Sending:
             self._settle_final([pair])
         except Exception:
             if sent_ledger.add([entry_of(*pair, provider=self._provider)]):
-                pair[0].note_end()
+                waves.end_flights([pair[0]])
             raise
 
     def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
@@ -359,10 +339,9 @@ class _Sending:
         sent_ledger.forget([
             (claimed.delivery.id, claimed.call)
             for claimed, result in settled
-            if sent_ledger.is_definite(result.outcome)
+            if type(result.outcome) in sent_ledger.DEFINITE
         ])
-        for claimed, _ in settled:
-            claimed.note_end()
+        waves.end_flights([claimed for claimed, _ in settled])
 
     def _write_with_retries(
         self, write: Callable[[], Answer], *, within: float = float("inf")

@@ -7,8 +7,7 @@ the time to live of a message of the wave; the next claim decides about each.
 
 The flight recorder's notes of a wave go from the plan to the settle:
 
-    plan_flights, before the lease is renewed -> note_number -> (begin, answer: in the wave)
-        -> note_end
+    begin: planned, before the leases are renewed -> begun, answered: in the wave -> end_flights
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules.lane import Pace
 from notifications.core.store import flight_recorder
 from notifications.core.store.redis import sent_ledger
-from notifications.core.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Message, NotStarted, Provider, Result
 
 _log = structlog.get_logger(__name__)
@@ -40,8 +38,6 @@ _RENEWED: Final = 0.9
 """Part of a lease that is left after a renewal, at least (`renew.sql`)."""
 
 _NOT_CALLED: Final = NotStarted(code="worker_lost")
-_ANY_DELIVERY: Final = UUID(int=0)
-"""The entry is the same for all deliveries of a claim: the key has the delivery."""
 
 
 def start(wave: Wave, *, pace: Pace, renewed_at: float, now: dt.datetime) -> None:
@@ -54,9 +50,9 @@ def start(wave: Wave, *, pace: Pace, renewed_at: float, now: dt.datetime) -> Non
         now: the present of the batch, for the end of the first message's time to live.
     """
     provider = wave.provider
-    ends = [call.claimed.notification.expires_at for call in wave.calls.values()]
+    ends = [claimed.notification.expires_at for claimed, _ in wave.calls.values()]
     expires_at = clock.steady() + (min(ends) - now).total_seconds()
-    messages = [call.message for call in wave.calls.values()]
+    messages = [message for _, message in wave.calls.values()]
 
     def send() -> Iterator[Result]:
         ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
@@ -64,8 +60,8 @@ def start(wave: Wave, *, pace: Pace, renewed_at: float, now: dt.datetime) -> Non
         if begins_at + pace.deadline.total_seconds() > ends_by or begins_at >= expires_at:
             return _no_calls(messages, provider, cause="late")
         if not provider.capabilities.marks_begin:
-            for call in wave.calls.values():
-                call.claimed.note_begin()
+            for claimed, _ in wave.calls.values():
+                claimed.note_begin()
         return provider.send(messages, deadline=pace.deadline)
 
     # The thread also calls the adapter, so an error of the call ends the wave.
@@ -113,18 +109,69 @@ def _collect(send: Callable[[], Iterator[Result]], wave: Wave) -> None:
         answers.end(wave)
 
 
-def plan_flights(deliveries: Iterable[ClaimedDelivery], *, token: UUID, provider: str) -> None:
-    """Note that the next call of each delivery has not begun."""
-    entry = sent_ledger.encode(LedgerEntry(_ANY_DELIVERY, 0, provider, _NOT_CALLED, token=token))
-    for claimed in deliveries:
-        claimed.note_end()
-        attempt = (claimed.call or claimed.delivery.attempts) + 1
-        claimed.flight = flight_recorder.plan(claimed.delivery.id, attempt, entry)
+def begin(
+    rendered: Sequence[tuple[ClaimedDelivery, Message]],
+    renew: Callable[[Sequence[UUID]], Sequence[int | None]],
+    *,
+    token: UUID,
+    provider: str,
+) -> dict[int, tuple[ClaimedDelivery, Message]]:
+    """Mark calls as begun, and return the calls of valid leases as `Wave.calls`.
+
+    Args:
+        rendered: deliveries and their messages.
+        renew: renews the leases of deliveries, and returns the numbers of the calls in the same
+            order; None: the lease is lost.
+        token: the claim.
+        provider: name of the provider.
+
+    Raises:
+        Exception: the renewal failed; its commit may be lost.
+    """
+    going = [claimed for claimed, _ in rendered]
+    entry = sent_ledger.encode_call(_NOT_CALLED, provider=provider, facts={"token": token})
+    _plan_flights(going, entry)
+    try:
+        numbers = renew([claimed.delivery.id for claimed in going])
+    except Exception:
+        _publish_flights(going, entry)
+        raise
+    calls = {}
+    for pair, number in zip(rendered, numbers, strict=True):
+        claimed, _ = pair
+        if number is None:
+            end_flights([claimed])
+            continue
+        if number != claimed.call:
+            claimed.call = number
+            if claimed.flight is not None:
+                flight_recorder.plan_again(claimed.flight, number)
+        calls[claimed.delivery.id.int] = pair
+    return calls
 
 
-def publish_flights(deliveries: Sequence[ClaimedDelivery]) -> None:
-    """Publish that the calls were not made: the renewal failed, and its commit may be lost."""
-    noted = [claimed.flight for claimed in deliveries if claimed.flight is not None]
-    sent_ledger.add_encoded({flight.key: flight.entry for flight in noted})
+def _plan_flights(deliveries: Sequence[ClaimedDelivery], entry: bytes) -> None:
+    """Number the next call of each delivery, and note that the call has not begun."""
+    end_flights(deliveries)
     for claimed in deliveries:
-        claimed.note_end()
+        claimed.call = (claimed.call or claimed.delivery.attempts) + 1
+    planned = [(claimed.delivery.id, claimed.call) for claimed in deliveries]
+    for claimed, flight in zip(deliveries, flight_recorder.plan(planned, entry), strict=True):
+        claimed.flight = flight
+
+
+def _publish_flights(deliveries: Sequence[ClaimedDelivery], entry: bytes) -> None:
+    """Publish that the calls were not made."""
+    noted = [(each.delivery.id, each.call) for each in deliveries if each.flight is not None]
+    sent_ledger.add_encoded(dict.fromkeys(sent_ledger.keys_of(noted), entry))
+    end_flights(deliveries)
+
+
+def end_flights(deliveries: Iterable[ClaimedDelivery]) -> None:
+    """Note that the current calls are settled, or were not made."""
+    records = []
+    for claimed in deliveries:
+        if claimed.flight is not None:
+            records.append(claimed.flight)
+            claimed.flight = None
+    flight_recorder.end(records)

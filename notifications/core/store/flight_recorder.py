@@ -11,7 +11,11 @@ frozen process keeps the lock, and nothing is concluded from its file.
 A record has the key of a sent-ledger entry and the entry to publish: `NotStarted` while the call is
 planned, none while the call is begun, and the provider's answer afterwards. `reap` publishes the
 entries of dead processes into the sent-ledger, where the rescue reads them; an existing entry
-stays. The state of a record is stored after its content, so a kill leaves no half of an entry.
+stays. The state of a record is a byte that is stored after the content, and content changes only
+while the state publishes nothing, so a kill leaves no half of an entry.
+
+A record is named by its offset in the file. After `end` the caller uses the offset no more: the
+record belongs to the next call.
 
 The notes are lost with the host: a file of an earlier boot is deleted unread. Without a usable
 folder nothing is noted, and a killed worker's calls are unanswered.
@@ -29,7 +33,7 @@ import stat
 import struct
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -51,59 +55,13 @@ _SIZE: Final = 512
 """Bytes of a record, and of the header of the file."""
 _CONTENT: Final = struct.Struct("<HH16s")
 """Length of the entry, attempt, delivery id; the state is in the byte before, the entry behind."""
+_ATTEMPT: Final = struct.Struct("<H")
+_ATTEMPT_AT: Final = 3
 _ENTRY_AT: Final = 1 + _CONTENT.size
 _LONGEST: Final = _SIZE - _ENTRY_AT
 _FREE, _PLANNED, _BEGUN, _ANSWERED = range(4)
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _SUFFIX: Final = ".calls"
-
-
-class Flight:
-    """The record of a call. A step is a store of one byte, after the content."""
-
-    __slots__ = ("_at", "_attempt", "_id", "_recorder", "entry")
-
-    def __init__(self, recorder: _Recorder, at: int, delivery_id: UUID, entry: bytes) -> None:
-        """Take the record at an offset, before `plan` writes."""
-        self._recorder, self._at, self._id, self.entry = recorder, at, delivery_id, entry
-        self._attempt = 0
-
-    @property
-    def key(self) -> str:
-        """Return the key of the ledger's entry."""
-        return sent_ledger.key_of(self._id, self._attempt)
-
-    def plan(self, attempt: int) -> None:
-        """Note an attempt before its call; again for the next attempt."""
-        if attempt != self._attempt:
-            self._attempt = attempt
-            self._write(_PLANNED, self.entry)
-
-    def begin(self) -> None:
-        """Note that bytes of the call may leave from now on."""
-        if self._attempt > 0:  # an ended call has no record
-            self._recorder.memory[self._at] = _BEGUN
-
-    def answer(self, entry: bytes) -> None:
-        """Note the definite answer; an entry that is too long leaves the call begun."""
-        if self._attempt > 0:
-            self._recorder.memory[self._at] = _BEGUN
-            if len(entry) <= _LONGEST:
-                self._write(_ANSWERED, entry)
-
-    def end(self) -> None:
-        """Free the record: the database has the outcome, or the call was not made."""
-        if self._attempt > 0:
-            self._attempt = 0
-            self._recorder.memory[self._at] = _FREE
-            self._recorder.free.append(self._at)
-
-    def _write(self, status: int, entry: bytes) -> None:
-        memory, at, length = self._recorder.memory, self._at, len(entry)
-        _CONTENT.pack_into(memory, at + 1, length, self._attempt, self._id.bytes)
-        begin = at + _ENTRY_AT
-        memory[begin : begin + length] = entry
-        memory[at] = status
 
 
 class _Recorder:
@@ -130,7 +88,20 @@ class _Recorder:
             draft.unlink(missing_ok=True)
             raise
         self.free = deque(range(_SIZE, length, _SIZE))
+        self.is_full = False
+        """True after the first call without a free record."""
         atexit.register(self.close)
+
+    def take(self, count: int) -> Sequence[int]:
+        """Take up to `count` free records."""
+        taken: list[int] = []
+        with contextlib.suppress(IndexError):
+            while len(taken) < count:
+                taken.append(self.free.pop())
+        if len(taken) < count and not self.is_full:
+            self.is_full = True
+            _log.warning("flight_recorder_full", calls=CALLS)
+        return taken
 
     def close(self) -> None:
         """Delete the file at the end of the process, if no call waits for its settle."""
@@ -147,7 +118,6 @@ class _Process:
         self.is_tried = False
         self.fault = ""
         """The reason why the recorder is off against the settings."""
-        self.is_full = False
 
     def open_once(self) -> _Recorder | None:
         if not self.is_tried:
@@ -190,24 +160,63 @@ def fault() -> str:
     return _process.fault
 
 
-def plan(delivery_id: UUID, attempt: int, entry: bytes) -> Flight | None:
-    """Note a call before the lease is renewed; `entry` says that the call was not started.
+def plan(calls: Sequence[tuple[UUID, int]], entry: bytes) -> Sequence[int | None]:
+    """Note calls before their leases are renewed.
 
-    None: the recorder is off or full.
+    Args:
+        calls: the deliveries and the numbers of their attempts.
+        entry: says that a call was not started.
+
+    Returns:
+        The record of each call; None: the recorder is off or full.
     """
     recorder = _process.open_once()
     if recorder is None:
-        return None
-    try:
-        at = recorder.free.pop()
-    except IndexError:
-        if not _process.is_full:
-            _process.is_full = True
-            _log.warning("flight_recorder_full", calls=CALLS)
-        return None
-    flight = Flight(recorder, at, delivery_id, entry)
-    flight.plan(attempt)
-    return flight
+        return [None] * len(calls)
+    memory, length = recorder.memory, len(entry)
+    records = recorder.take(len(calls))
+    for at, (delivery_id, attempt) in zip(records, calls, strict=False):
+        _CONTENT.pack_into(memory, at + 1, length, attempt, delivery_id.int.to_bytes(16))
+        memory[at + _ENTRY_AT : at + _ENTRY_AT + length] = entry
+        memory[at] = _PLANNED
+    return [*records, *[None] * (len(calls) - len(records))]
+
+
+def plan_again(record: int, attempt: int) -> None:
+    """Change the number of a planned attempt."""
+    if (recorder := _process.recorder) is not None:
+        recorder.memory[record] = _FREE
+        _ATTEMPT.pack_into(recorder.memory, record + _ATTEMPT_AT, attempt)
+        recorder.memory[record] = _PLANNED
+
+
+def begin(record: int) -> None:
+    """Note that bytes of a call may leave from now on."""
+    if (recorder := _process.recorder) is not None:
+        recorder.memory[record] = _BEGUN
+
+
+def answer(record: int, delivery_id: UUID, attempt: int, entry: bytes) -> None:
+    """Note a definite answer; an entry that is too long leaves the call begun.
+
+    The content has the call again, so that an answer that comes during `end` cannot count as the
+    answer of the next call.
+    """
+    if (recorder := _process.recorder) is not None:
+        memory, length = recorder.memory, len(entry)
+        memory[record] = _BEGUN
+        if length <= _LONGEST:
+            _CONTENT.pack_into(memory, record + 1, length, attempt, delivery_id.int.to_bytes(16))
+            memory[record + _ENTRY_AT : record + _ENTRY_AT + length] = entry
+            memory[record] = _ANSWERED
+
+
+def end(records: Iterable[int]) -> None:
+    """Free records: the database has the outcomes, or the calls were not made."""
+    if (recorder := _process.recorder) is not None:
+        for at in records:
+            recorder.memory[at] = _FREE
+            recorder.free.append(at)
 
 
 def reap() -> int:

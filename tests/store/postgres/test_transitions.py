@@ -74,9 +74,9 @@ def test_a_claim_takes_a_row_once(make_delivery: MakeDelivery) -> None:
 def test_nothing_is_done_under_another_claims_token(make_delivery: MakeDelivery) -> None:
     delivery_id = make_delivery()
     claim = claims.claim([delivery_id], now=clock.now())
-    assert claims.renew([delivery_id], token=uuid4(), provider="sandbox") == {}
+    assert claims.renew([delivery_id], token=uuid4(), provider="sandbox") == [None]
     assert transitions.apply(ACCEPT, [Move(id=delivery_id)], UnderClaim(uuid4())) == []
-    assert claims.renew([delivery_id], token=claim.token, provider="sandbox") == {delivery_id: 1}
+    assert claims.renew([delivery_id], token=claim.token, provider="sandbox") == [1]
     ours = UnderClaim(claim.token)
     assert transitions.apply(ACCEPT, [Move(id=delivery_id)], ours) == [delivery_id]
 

@@ -121,10 +121,10 @@ def _claim_of(delivery_id: UUID, mode: int, priority: int, channel: int, *others
     return Claimed(delivery_id, lane.mode, lane.priority, lane.channel, *others)
 
 
-def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:
+def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> list[int | None]:
     """Before a wave of calls: renew the leases and count the calls, committed.
 
-    Returns the rows still under the lease, with the numbers of the calls.
+    Returns the numbers of the calls, in the order of the ids; None: the row is not under the lease.
     """
     parameters = {"token": token, "provider": provider, **_LEASES}
 
@@ -135,7 +135,8 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
         return db.fetch_in_own_transaction("renew", asked)
 
     rows, _ = locked_rows.leave_out(write, delivery_ids)
-    return {row["id"]: row["attempts"] for row in rows}
+    numbers = {row["id"].int: row["attempts"] for row in rows}
+    return [numbers.get(each.int) for each in delivery_ids]
 
 
 def rows_of(delivery_ids: Collection[UUID], *, token: UUID) -> set[UUID]:

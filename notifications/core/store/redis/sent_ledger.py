@@ -38,6 +38,8 @@ from providers.contract import (
 )
 
 _log = structlog.get_logger(__name__)
+_KEY: Final = "sent:{:032x}:{}".format
+"""Makes the key of an entry from the integer of a delivery's id and an attempt."""
 _KEEP: Final = 24 * 3600
 """Seconds for which an entry waits for a settle or a rescue."""
 _LONGEST_DETAIL: Final = 200
@@ -80,7 +82,9 @@ class LedgerEntry(NamedTuple):
 
 _FIRST_FACT: Final = 4
 _FACTS: Final = LedgerEntry._fields[_FIRST_FACT:]
-"""The circumstances, of which JSON leaves out those with their default."""
+"""The circumstances."""
+DEFINITE: Final = frozenset(_NAMES)
+"""The kinds of outcomes that settle whether the message was sent, and that have an entry."""
 
 
 def write(entries: Iterable[LedgerEntry]) -> bool:
@@ -109,7 +113,7 @@ def load(attempts: Mapping[UUID, int]) -> dict[UUID, LedgerEntry]:
     Raises:
         state.Away: the state Redis did not answer: the calls may have an outcome.
     """
-    found = state.get_many([key_of(*each) for each in attempts.items()])
+    found = state.get_many(keys_of(attempts.items()))
     entries = (
         _try_decode(delivery_id, attempt, value)
         for (delivery_id, attempt), value in zip(attempts.items(), found, strict=True)
@@ -122,36 +126,46 @@ def forget(calls: Sequence[tuple[UUID, int]]) -> None:
     """Delete the entries of settled calls, each a delivery and an attempt."""
     if calls:
         with contextlib.suppress(state.Away), state.connection() as redis:
-            redis.unlink(*[key_of(*each) for each in calls])
+            redis.unlink(*keys_of(calls))
 
 
 def key_of(delivery_id: UUID, attempt: int) -> str:
     """Return the key of an entry."""
-    return f"sent:{delivery_id.hex}:{attempt}"
+    return _KEY(delivery_id.int, attempt)
 
 
-def is_definite(outcome: Outcome) -> bool:
-    """Return True for an outcome that settles whether the message was sent."""
-    return type(outcome) in _FIELDS
+def keys_of(calls: Iterable[tuple[UUID, int]]) -> list[str]:
+    """Return the keys of entries, each of a delivery and an attempt."""
+    return [_KEY(delivery_id.int, attempt) for delivery_id, attempt in calls]
 
 
 def encode(entry: LedgerEntry) -> bytes:
-    """Return the value of an entry: JSON without default values."""
-    outcome = entry.outcome
-    kind = type(outcome)
-    said = {
-        name: value
-        for name, default in _FIELDS[kind]
-        if (value := getattr(outcome, name)) != default
+    """Return the value of an entry."""
+    facts = {
+        name: fact
+        for name, fact in zip(_FACTS, entry[_FIRST_FACT:], strict=True)
+        if fact != LedgerEntry._field_defaults[name]
     }
+    return encode_call(entry.outcome, provider=entry.provider, facts=facts)
+
+
+def encode_call(outcome: Outcome, *, provider: str, facts: Mapping[str, object]) -> bytes:
+    """Return the value of the entry of a call: JSON without default values.
+
+    Args:
+        outcome: of a kind in `DEFINITE`.
+        provider: name of the provider.
+        facts: the circumstances of `LedgerEntry`, without those with their default.
+    """
+    kind = type(outcome)
+    said: dict[str, Any] = {}
+    for name, default in _FIELDS[kind]:
+        value = getattr(outcome, name)
+        if value != default:
+            said[name] = value
     if "detail" in said:
         said["detail"] = redact(said["detail"])[:_LONGEST_DETAIL]
-    about: dict[str, object] = {"outcome": _NAMES[kind], "provider": entry.provider, "said": said}
-    facts = entry[_FIRST_FACT:]
-    if any(facts):
-        about |= {name: fact for name, fact in zip(_FACTS, facts, strict=True) if fact}
-    if entry.has_next is False:
-        about["has_next"] = False
+    about = {"outcome": _NAMES[kind], "provider": provider, "said": said, **facts}
     try:
         return orjson.dumps(about, default=_seconds)
     except TypeError:  # half of a surrogate pair in a provider's text
@@ -168,7 +182,7 @@ def _values_of(entries: Iterable[LedgerEntry]) -> dict[str, bytes]:
     return {
         key_of(each.delivery_id, each.attempt): encode(each)
         for each in entries
-        if is_definite(each.outcome)
+        if type(each.outcome) in DEFINITE
     }
 
 
