@@ -197,18 +197,18 @@ def test_many_threads_share_it_and_lose_no_permit() -> None:
 )
 def test_each_outcome_says_what_it_can_of_the_load(outcome: Outcome, ending: Ending) -> None:
     result = Result(delivery_id=uuid4(), outcome=outcome, latency=dt.timedelta(seconds=2))
-    assert in_flight.load_signal(result) == Call(ending, 2.0)
+    assert in_flight.load_signals([result]) == [Call(ending, 2.0)]
 
 
 def test_a_delay_of_our_own_is_no_time_of_the_provider() -> None:
     total, own = dt.timedelta(seconds=2), dt.timedelta(seconds=1.5)
     result = Result(delivery_id=uuid4(), outcome=Accepted(), latency=total, own_delay=own)
-    assert in_flight.load_signal(result) == Call(Ending.ANSWERED, 0.5, own_delay=1.5)
+    assert in_flight.load_signals([result]) == [Call(Ending.ANSWERED, 0.5, own_delay=1.5)]
 
 
 def test_a_message_refused_before_any_call_says_nothing() -> None:
     result = Result(delivery_id=uuid4(), outcome=Rejected(), latency=dt.timedelta(0))
-    assert in_flight.load_signal(result).ending is Ending.NOTHING
+    assert in_flight.load_signals([result])[0][0] is Ending.NOTHING
 
 
 @pytest.mark.django_db

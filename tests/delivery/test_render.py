@@ -308,6 +308,7 @@ def test_a_call_keeps_the_status_and_the_wait_that_the_provider_asked_for(
     lines = map(orjson.loads, log_output().splitlines())
     [line] = [each for each in lines if each.get("event") == "provider_call"]
     assert (line["http_status"], line["retry_after_s"], line["signed_with"]) == (429, 3, "")
+    assert list(line) == sorted(line), "as each other log line"
 
 
 def test_the_same_collapse_key_of_two_producers_is_two_keys(

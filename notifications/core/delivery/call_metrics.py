@@ -6,9 +6,8 @@ Counters cover both modes. Histograms cover live mode, because the sandbox answe
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Final
 
 import structlog
@@ -17,11 +16,19 @@ from django.db import Error
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.provider_health import is_of_one_message
 from notifications.core.rules import ids
-from notifications.core.rules.lane import Lane, Mode
+from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.times.stages import Stage
 from notifications.core.store.postgres import attempts
 from notifications.core.telemetry import instruments, traces
-from providers.contract import Accepted, NotStarted, Outcome, Provider, Repeat, Result
+from providers.contract import (
+    Accepted,
+    Channel,
+    NotStarted,
+    Outcome,
+    Provider,
+    Repeat,
+    Result,
+)
 
 Pair = tuple[ClaimedDelivery, Result]
 REFUSED_PART: Final = "refused_part"
@@ -39,18 +46,20 @@ def record(pairs: Sequence[Pair], *, provider: Provider, now: dt.datetime) -> No
     """
     if not instruments.are_on():
         return
-    # The results of one claim have one lane; several lanes make several groups.
-    for (mode, priority, channel), group in groupby(pairs, key=_lane):
+    by_lane: dict[tuple[Mode, Priority, Channel], list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        row = pair[0].delivery
+        by_lane[row.mode, row.priority, row.channel].append(pair)
+    for (mode, priority, channel), together in by_lane.items():
         lane = Lane.of(mode, priority, channel)
         labels = (lane.mode.label, lane.priority.name, lane.channel.label)
-        together = list(group)
         outcomes = Counter([
             "accepted" if each.outcome.__class__ is Accepted else _name_of(each.outcome)
             for _, each in together
         ])
         for outcome, count in outcomes.items():
             instruments.CALLS.labels(*labels, provider.name, outcome).inc(count)
-        if retries := sum(claimed.call > 1 for claimed, _ in together):
+        if retries := len([claimed for claimed, _ in together if claimed.call > 1]):
             instruments.RETRIES.labels(*labels, provider.name).inc(retries)
             if repeats := _repeats(together, provider):
                 instruments.REPEATS.labels(*labels, provider.name).inc(repeats)
@@ -88,11 +97,6 @@ def observe_settlement(*, seconds: float) -> None:
     """Observe the time of the transaction that stored the outcomes of a group."""
     if instruments.are_on():
         instruments.SETTLE_SECONDS.observe(seconds)
-
-
-def _lane(pair: Pair) -> tuple[int, int, int]:
-    delivery = pair[0].delivery
-    return delivery.mode, delivery.priority, delivery.channel
 
 
 def _observe(pairs: Sequence[Pair], lane: Lane, *, provider: str, now: dt.datetime) -> None:

@@ -22,18 +22,16 @@ class Prices:
         self._units: dict[tuple[Channel, str], int] = {}
         """By channel and country: of a text message's number, empty on other channels."""
 
-    def of(self, claimed: ClaimedDelivery) -> int:
-        """Return the price of a call in microdollars: the reserved price, or else the present."""
-        return self._unit(claimed) * (claimed.segments or 1)
+    def of(self, claimed: ClaimedDelivery, segments: int | None) -> int:
+        """Return the price of a call in microdollars: the reserved price, or else the present.
 
-    def by_answer(self, claimed: ClaimedDelivery, outcome: Outcome) -> int:
-        """Return the price of a call with the segments of the answer, in microdollars."""
-        return self._unit(claimed) * (segments_of(claimed, outcome) or 1)
-
-    def _unit(self, claimed: ClaimedDelivery) -> int:
+        Args:
+            claimed: the delivery.
+            segments: of a text message; None on other channels.
+        """
         if claimed.reserved is not None:
             # A price is a price of a segment, multiplied by the segments: the division is exact.
-            return claimed.reserved // (claimed.segments or 1)
+            return claimed.reserved // (claimed.segments or 1) * (segments or 1)
         channel = claimed.delivery.channel
         is_text = channel is Channel.SMS
         country = phone.country_of(claimed.destination.address) if is_text else ""
@@ -41,4 +39,4 @@ class Prices:
         if unit is None:
             unit = prices.price_of(channel, provider=self._provider, country=country)
             self._units[channel, country] = unit
-        return unit
+        return unit * (segments or 1)

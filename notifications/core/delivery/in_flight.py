@@ -16,17 +16,18 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final
 
 from notifications.core import clock, conf
-from notifications.core.rules.rate_limits.concurrency import Call, Ending, Limit
+from notifications.core.rules.rate_limits.concurrency import CallFields, Ending, Limit
 from notifications.core.store.redis import metric_counters
 from providers.contract import (
     Accepted,
     Misconfigured,
     NotStarted,
+    Outcome,
     Provider,
     Rejected,
     Result,
@@ -64,28 +65,32 @@ def acquire(
 def release(provider: Provider, permits: int, results: Iterable[Result]) -> None:
     """Return permits, with the results of the calls that were made."""
     pool = _pool_of(provider.name, provider.capabilities.concurrency)
-    pool.release(permits, [load_signal(result) for result in results])
+    pool.release(permits, load_signals(results))
     _note(provider.name, pool)
 
 
-def load_signal(result: Result) -> Call:
-    """Convert a result into the load signal for the concurrency limit."""
-    match result.outcome:
-        case Accepted() | Rejected():
-            ending = Ending.ANSWERED
-        case Throttled():
-            ending = Ending.THROTTLED
-        case Unanswered():
-            ending = Ending.TIMED_OUT
-        case Unavailable() | Misconfigured() | NotStarted():
+_ENDINGS: Final[Mapping[type[Outcome], Ending]] = {
+    Accepted: Ending.ANSWERED,
+    Rejected: Ending.ANSWERED,
+    Throttled: Ending.THROTTLED,
+    Unanswered: Ending.TIMED_OUT,
+    Unavailable: Ending.NOTHING,
+    Misconfigured: Ending.NOTHING,
+    NotStarted: Ending.NOTHING,
+}
+
+
+def load_signals(results: Iterable[Result]) -> list[CallFields]:
+    """Convert results into the load signals for the concurrency limit."""
+    signals = []
+    for result in results:
+        ending = _ENDINGS[type(result.outcome)]
+        # A rejection before any call has no latency.
+        if ending is Ending.ANSWERED and not result.latency:
             ending = Ending.NOTHING
-        case _:
-            assert_never(result.outcome)
-    # A rejection before any call has no latency.
-    if ending is Ending.ANSWERED and not result.latency:
-        ending = Ending.NOTHING
-    own_delay = result.own_delay.total_seconds()
-    return Call(ending, result.latency.total_seconds() - own_delay, own_delay)
+        own_delay = result.own_delay.total_seconds()
+        signals.append((ending, result.latency.total_seconds() - own_delay, own_delay))
+    return signals
 
 
 @dataclass(slots=True, eq=False)
@@ -145,7 +150,7 @@ class PermitPool:
             place.since = None if waiter.granted else since
             return waiter.granted
 
-    def release(self, permits: int, calls: Iterable[Call]) -> None:
+    def release(self, permits: int, calls: Iterable[CallFields]) -> None:
         """Return permits with the calls' load signals; `calls` may be fewer than `permits`."""
         with self._lock:
             self._limit.record_end(permits, calls, now=clock.monotonic())

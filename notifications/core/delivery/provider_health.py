@@ -49,6 +49,7 @@ from notifications.core.store.postgres.dead_contacts import DeadReport
 from notifications.core.store.rate_limits import circuit_breakers
 from providers.contract import (
     Accepted,
+    Channel,
     Misconfigured,
     NotStarted,
     Outcome,
@@ -80,16 +81,9 @@ _key_of_all = functools.cache(HealthKey)
 
 def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     """Report outcomes to the breakers; returns the outcomes to settle, in the same order."""
-    by_key: dict[HealthKey, list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        claimed, result = pair
-        if claimed.delivery.mode is Mode.LIVE and not isinstance(result.outcome, NotStarted):
-            by_key[key_of(claimed, provider)].append(pair)
-            if provider.capabilities.endpoint_of:
-                over_all = HealthKey(provider.name, claimed.delivery.channel, EVERY_ENDPOINT)
-                by_key[over_all].append(pair)
+    by_key = _by_key(pairs, provider)
     return_capacity(
-        (claimed for claimed, result in pairs if isinstance(result.outcome, NotStarted)), provider
+        [claimed for claimed, result in pairs if isinstance(result.outcome, NotStarted)], provider
     )
     refused_parts.record(pairs, provider=provider)
     verdicts = circuit_breakers.record_calls({
@@ -110,6 +104,23 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
         changed |= in_doubt
         _end_confirmed(verdict.confirmed, provider)
     return _with_outcomes(pairs, changed)
+
+
+def _by_key(pairs: Iterable[Pair], provider: Provider) -> Mapping[HealthKey, Sequence[Pair]]:
+    """Group the calls of live mode by breaker; a call to an endpoint has two breakers."""
+    by_channel: dict[Channel, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        claimed, result = pair
+        if claimed.delivery.mode is Mode.LIVE and not isinstance(result.outcome, NotStarted):
+            by_channel[claimed.delivery.channel].append(pair)
+    if provider.capabilities.endpoint_of is None:
+        return {HealthKey(provider.name, each): calls for each, calls in by_channel.items()}
+    by_key: dict[HealthKey, list[Pair]] = defaultdict(list)
+    for channel, calls in by_channel.items():
+        for pair in calls:
+            by_key[key_of(pair[0], provider)].append(pair)
+            by_key[HealthKey(provider.name, channel, EVERY_ENDPOINT)].append(pair)
+    return by_key
 
 
 def _with_outcomes(pairs: Sequence[Pair], changed: Mapping[UUID, Outcome]) -> list[Pair]:
@@ -146,7 +157,7 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
         field, answer = COUNTED_AS[type(outcome)]
         if claimed.is_probe:
             probe = max(probe, answer, key=list(Probe).index)
-        if is_of_one_message(outcome):
+        if isinstance(outcome, Rejected) and is_of_one_message(outcome):
             counts["returned"] += 1
             continue
         counts[field] += 1

@@ -38,7 +38,7 @@ from notifications.core.delivery.batch import (
 )
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.provider_health import NOT_BELIEVED
-from notifications.core.rules import prices
+from notifications.core.rules import countries, prices
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.outcomes import Circumstances, Decision, accepted, decide
@@ -75,6 +75,8 @@ from providers.contract import (
 
 _OUTCOMES: Final = {kind: kind.__name__.lower() for kind in get_args(Outcome)}
 """Names of the outcomes in attempts and log lines."""
+_PERHAPS_SENT: Final = frozenset({Accepted, Unanswered})
+"""Kinds of outcomes of calls that may have sent, and therefore cost money."""
 _LONGEST_WAIT_S: Final = 2**31 - 1
 """Largest value of the column; a chat service may ask for a longer wait."""
 
@@ -334,38 +336,41 @@ def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
 def _calls(pairs: Iterable[Pair], provider: Provider) -> list[AttemptRow]:
     """Return the rows of the calls, in the order of the pairs."""
     units = call_prices.Prices(provider.name)
-    return [_call(claimed, result, units) for claimed, result in pairs]
+    calls = []
+    for claimed, result in pairs:
+        outcome, channel, to = result.outcome, claimed.delivery.channel, claimed.destination
+        wait, cost = result.retry_after, None
+        if isinstance(outcome, Accepted):
+            code, detail = "", outcome.message_id[:500]
+        else:
+            # Only a message id is safe to store: other texts of a provider may contain an address.
+            code, detail = outcome.code, redact(outcome.detail)
+            wait = wait or getattr(outcome, "retry_after", None)
+        segments = claimed.segments and call_prices.segments_of(claimed, outcome)
+        if type(outcome) in _PERHAPS_SENT:
+            price = units.of(claimed, segments)
+            cost = price if price or channel in prices.DEFAULTS else None
+        call = AttemptRow(
+            delivery_id=claimed.delivery.id,
+            number=claimed.call,
+            outcome=_OUTCOMES[type(outcome)],
+            code=code,
+            detail=detail,
+            latency_ms=round(result.latency.total_seconds() * 1000),
+            segments=segments,
+            http_status=result.http_status,
+            retry_after_s=_whole_seconds(wait) if wait else None,
+            signed_with=result.signed_with,
+            country=countries.of_delivery(
+                channel, address=to.address, timezone=to.timezone, locale=to.locale
+            ),
+            cost_micros=cost,
+            reserved_at=claimed.reserved_at,
+        )
+        calls.append(call)
+    return calls
 
 
-def _call(claimed: ClaimedDelivery, result: Result, units: call_prices.Prices) -> AttemptRow:
-    outcome = result.outcome
-    cost = None
-    if isinstance(outcome, Accepted):
-        code, detail = "", outcome.message_id[:500]
-    else:
-        # Only a message id is safe to store: other texts of a provider may contain an address.
-        code, detail = outcome.code, redact(outcome.detail)
-    if isinstance(outcome, Accepted | Unanswered):  # the call may have sent
-        price = units.by_answer(claimed, outcome)
-        cost = price if price or claimed.delivery.channel in prices.DEFAULTS else None
-    return AttemptRow(
-        delivery_id=claimed.delivery.id,
-        number=claimed.call,
-        outcome=_OUTCOMES[type(outcome)],
-        code=code,
-        detail=detail,
-        latency_ms=round(result.latency.total_seconds() * 1000),
-        segments=call_prices.segments_of(claimed, outcome),
-        http_status=result.http_status,
-        retry_after_s=_retry_after_s(result),
-        signed_with=result.signed_with,
-        country=claimed.destination.country_on(claimed.delivery.channel),
-        cost_micros=cost,
-        reserved_at=claimed.reserved_at,
-    )
-
-
-def _retry_after_s(result: Result) -> int | None:
-    """Return the seconds to wait by the answer or the provider's documentation, rounded up."""
-    wait = result.retry_after or getattr(result.outcome, "retry_after", None)
-    return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S) if wait else None
+def _whole_seconds(wait: dt.timedelta) -> int:
+    """Return a wait by the answer or the provider's documentation in seconds, rounded up."""
+    return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S)

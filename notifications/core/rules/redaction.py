@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from notifications.core.rules.storable_texts import storable
@@ -29,8 +30,15 @@ _TOKENLIKE: Final = re.compile(r"[A-Za-z0-9_\-:+/=.]{32,}")
 
 def address_hash(address: str, *, key: bytes) -> str:
     """Return a keyed hash of an address: equal for equal addresses, useless without the key."""
-    hashed = hashlib.blake2b(address.encode(), key=key, digest_size=_HASH_BYTES)
-    return hashed.hexdigest()
+    return address_hashes([address], key=key)[0]
+
+
+def address_hashes(addresses: Iterable[str], *, key: bytes) -> list[str]:
+    """Return the hashes of addresses, as `address_hash`."""
+    return [
+        hashlib.blake2b(each.encode(), key=key, digest_size=_HASH_BYTES).hexdigest()
+        for each in addresses
+    ]
 
 
 def redact(text: str) -> str:

@@ -10,6 +10,6 @@
 No request and no provider call waits for a reader of log lines, metrics or spans.
 """
 
-from notifications.core.telemetry.log_lines import STDERR, Lines, write_calls, write_request
+from notifications.core.telemetry.log_lines import CALL, STDERR, Lines, write_calls, write_request
 
-__all__ = ["STDERR", "Lines", "write_calls", "write_request"]
+__all__ = ["CALL", "STDERR", "Lines", "write_calls", "write_request"]

@@ -26,7 +26,8 @@ _TOGETHER_SECONDS: Final = 0.01
 """Time from a line to its write: the lines of this time cost one wake-up of the writer thread."""
 _DRAIN_SECONDS: Final = 2.0
 """Seconds that an ending process waits until its lines are written."""
-_CALLS: Final = {"event": "provider_call", "level": "info", "logger": "notifications.calls"}
+CALL: Final = {"event": "provider_call", "level": "info", "logger": "notifications.calls"}
+"""Fields of the log line of each provider call."""
 _REQUEST: Final = {"event": "request", "level": "info", "logger": "notifications.core.api"}
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
@@ -131,13 +132,11 @@ def write_request(fields: dict[str, Any]) -> None:
 
 
 def write_calls(lines: Sequence[dict[str, Any]]) -> None:
-    """Write a `provider_call` log line for each dict of fields.
+    """Write a `provider_call` log line for each dict of all fields, in the order of their names.
 
     The lines bypass the logging framework, which would cost as much as the provider calls at
     thousands of calls a second. A batch is one queue entry. The format equals other log lines
-    (sorted JSON).
+    (sorted JSON), and to sort the fields of each line would take a third of the time.
     """
-    shared = {**_CALLS, "timestamp": clock.now()}
-    for line in lines:
-        line.update(shared)
-    STDERR.write_bytes(b"".join([orjson.dumps(line, option=_OPTIONS) for line in lines]))
+    one_line = orjson.OPT_APPEND_NEWLINE
+    STDERR.write_bytes(b"".join([orjson.dumps(line, option=one_line) for line in lines]))

@@ -65,15 +65,13 @@ def reserve(
         OperationalError: the database failed; no call may begin.
     """
     known, now = cached.every(), batch.now
-    units = call_prices.Prices(provider)
-    asks = []
     for claimed in deliveries:
         claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
-        ask = _ask(claimed, units, known) if known else None
-        if ask is not None:
-            asks.append(ask)
-            claimed.reserved_under, claimed.reserved = batch.token, ask.micros
-            claimed.reserved_at = now
+    asks = []
+    for claimed, ask in _asks(deliveries, known, provider=provider) if known else ():
+        asks.append(ask)
+        claimed.reserved_under, claimed.reserved = batch.token, ask.micros
+        claimed.reserved_at = now
     if not asks:
         return deliveries
     shares = ledgers.reserve(asks, token=batch.token, budgets=known, now=now)
@@ -106,7 +104,8 @@ def settle(pairs: Iterable[Pair]) -> None:
         token = claimed.reserved_under
         match result.outcome:
             case Accepted() as outcome:
-                final[claimed.delivery.id] = units.by_answer(claimed, outcome)
+                segments = call_prices.segments_of(claimed, outcome)
+                final[claimed.delivery.id] = units.of(claimed, segments)
             case Unanswered():
                 final[claimed.delivery.id] = None
             case _:
@@ -114,16 +113,23 @@ def settle(pairs: Iterable[Pair]) -> None:
     ledgers.settle(final, token=token)
 
 
-def _ask(
-    claimed: ClaimedDelivery, units: call_prices.Prices, known: Mapping[int, Budget]
-) -> PricedCall | None:
-    """Return the request for money; None for a free call or without a budget."""
-    own = [each.id for each in known.values() if _counts(claimed, each)]
-    price = units.of(claimed) if own else 0
-    if not price:
-        return None
-    is_limited = not claimed.delivery.priority.is_urgent
-    return PricedCall(claimed.delivery.id, price, own, is_limited)
+def _asks(
+    deliveries: Iterable[ClaimedDelivery], known: Mapping[int, Budget], *, provider: str
+) -> list[tuple[ClaimedDelivery, PricedCall]]:
+    """Return the requests for money; none for a free call or without a budget."""
+    units = call_prices.Prices(provider)
+    budgets: dict[tuple[Mode, int, Channel], list[int]] = {}
+    asks = []
+    for claimed in deliveries:
+        row = claimed.delivery
+        kind = row.mode, claimed.notification.producer_id, row.channel
+        if kind not in budgets:
+            budgets[kind] = [each.id for each in known.values() if _counts(claimed, each)]
+        price = units.of(claimed, claimed.segments) if budgets[kind] else 0
+        if price:
+            is_limited = not row.priority.is_urgent
+            asks.append((claimed, PricedCall(row.id, price, budgets[kind], is_limited)))
+    return asks
 
 
 def _counts(claimed: ClaimedDelivery, budget: Budget) -> bool:

@@ -54,8 +54,8 @@ def record(calls: Sequence[AttemptRow], *, provider: str) -> None:
     """
     if calls:
         # An adapter may give two results of one call.
-        first = {(each.delivery_id, each.number): each for each in reversed(calls)}
-        span = id_ranges.around([delivery_id for delivery_id, _ in first])
+        first = {(each.delivery_id.int, each.number): each for each in reversed(calls)}
+        span = id_ranges.around([each.delivery_id for each in calls])
         db.run("attempts", {"provider": provider, **span, **db.columns(list(first.values()))})
 
 
