@@ -54,3 +54,8 @@ def _check_as_psycopg(values: Sequence[object], kind: str) -> None:
         [ours] = running.execute(query, arrays.bound({"values": values})).fetchall()
         [theirs] = running.execute(query, {"values": values}).fetchall()
     assert ours == theirs
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_lists_without_a_value_are_bound_as_they_are_with_the_type_of_psycopg(count: int) -> None:
+    _check_as_psycopg([None] * count, "smallint")

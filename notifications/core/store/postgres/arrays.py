@@ -40,8 +40,8 @@ class _Times(list[datetime | None]):
     """A list of times with a timezone as a parameter."""
 
 
-class _Empty(list[object]):
-    """A list without values as a parameter; Postgres infers the type, as with psycopg's dumper."""
+class _Untyped(list[None]):
+    """An empty list, or only None, as a parameter; Postgres infers the type, as with psycopg's."""
 
 
 class _IdsDumper(Dumper):
@@ -82,9 +82,9 @@ class _BigIntegersDumper(_SmallIntegersDumper):
     oid = postgres.types["int8"].array_oid
 
 
-class _EmptyDumper(Dumper):
-    def dump(self, _obj: object) -> bytes:
-        return b"{}"
+class _UntypedDumper(Dumper):
+    def dump(self, obj: Sequence[None]) -> bytes:
+        return ("{" + ",".join(["NULL"] * len(obj)) + "}").encode()
 
 
 class _TimesDumper(Dumper):
@@ -125,9 +125,6 @@ _ARRAYS: Final[Mapping[type, Callable[[Any], list[Any]]]] = {
 }
 
 
-_NONE: Final = _Empty()
-
-
 def bound(parameters: Mapping[str, object]) -> dict[str, object]:
     """Mark lists, each with values of one type, for the dumpers below."""
     return {
@@ -137,13 +134,15 @@ def bound(parameters: Mapping[str, object]) -> dict[str, object]:
 
 
 def _marked(values: list[Any]) -> list[Any]:
-    return _ARRAYS.get(type(values[0]), list)(values) if values else _NONE
+    if not values or (values[0] is None and values.count(None) == len(values)):
+        return _Untyped(values)
+    return _ARRAYS.get(type(values[0]), list)(values)
 
 
 def register(session: psycopg.Connection[Any]) -> None:
     """Register the dumpers of this module on a session, for each cursor of the session."""
     adapters = session.adapters
-    adapters.register_dumper(_Empty, _EmptyDumper)
+    adapters.register_dumper(_Untyped, _UntypedDumper)
     adapters.register_dumper(_Ids, _IdsDumper)
     adapters.register_dumper(_Texts, _TextsDumper)
     adapters.register_dumper(SmallIntegers, _SmallIntegersDumper)
