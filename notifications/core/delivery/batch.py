@@ -185,9 +185,10 @@ def write_decisions(
 
 
 def _write(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
-    return transitions.write(
-        {each.delivery.id: each.decision for each in entries}, UnderClaim(token)
-    )
+    # An adapter may give two results of a call: the last decision about a delivery counts.
+    last = {each.delivery.id.int: each for each in entries}
+    decisions = [(each.delivery.id, each.decision) for each in last.values()]
+    return transitions.write(decisions, UnderClaim(token))
 
 
 def _find_triggers(entries: Iterable[DeliveryDecision]) -> set[UUID]:

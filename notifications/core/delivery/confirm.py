@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -89,7 +88,7 @@ def _with_window(
         # An unanswered call is no acceptance: only a receipt could end the chain.
         receipt_can_come=receipt_can_come or not is_accepted,
     )
-    return decision if window is None else replace(decision, due_in=window)
+    return decision if window is None else decision._replace(due_in=window)
 
 
 def _settings(type_name: str, template: int | None) -> tuple[dt.timedelta | None, FallbackOn]:

@@ -18,7 +18,6 @@ first run changes the status.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -121,7 +120,7 @@ def _write(late: Sequence[DeliveryDecision], calls: Sequence[AttemptRow], provid
         if each.decision.transition in _LATE
     }
     numbers = {each.delivery_id: each.number for each in calls}
-    moved = transitions.write(final, FromProvider(provider, calls=numbers))
+    moved = transitions.write(final.items(), FromProvider(provider, calls=numbers))
     attempts.tell(answers, moved=moved)
     fall_back.carry_out(made, moved)
     changed = [
@@ -142,4 +141,4 @@ def _after_lease(decision: Decision, *, is_over: bool) -> Decision:
     detail = ": ".join(part for part in (_AFTER_LEASE, decision.detail) if part)
     if is_over:
         return Decision(transition=FALL_BACK_RESOLVED, reason=Reason.ESCALATED, detail=detail)
-    return replace(decision, transition=_LATE[decision.transition], detail=detail)
+    return decision._replace(transition=_LATE[decision.transition], detail=detail)

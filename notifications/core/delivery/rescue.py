@@ -14,7 +14,6 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -103,7 +102,7 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
         can_come = _receipt_can_come(row, contacts.get(row["contact_id"]))
         decision = confirm.with_window_of_row(row, decided, receipt_can_come=can_come)
         if decision.due_in == clock.AT_ONCE:
-            decision = replace(decision, due_in=due_in.get(row["id"], clock.AT_ONCE))
+            decision = decision._replace(due_in=due_in.get(row["id"], clock.AT_ONCE))
         decisions[row["id"]] = decision
         if outcome is not None and not isinstance(outcome, NotStarted):
             calls[row["provider"]].append(_call(row, outcome, contacts.get(row["contact_id"])))
@@ -113,11 +112,11 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
     def work() -> int:
         plan = fall_back.plan(failed)
         replaced = {
-            each: replace(decision, transition=FALL_BACK, reason=Reason.ESCALATED)
+            each: decision._replace(transition=FALL_BACK, reason=Reason.ESCALATED)
             for each, decision in decisions.items()
             if plan.replaces(each)
         }
-        moved = transitions.write({**decisions, **replaced}, STILL_DUE)
+        moved = transitions.write({**decisions, **replaced}.items(), STILL_DUE)
         fall_back.carry_out(plan, moved)
         _refund_caps(decisions, moved)
         paid = _settle_money(outcomes, moved)
@@ -217,14 +216,14 @@ def _after_call(
         return _again(row, Decision(transition=RETRY, reason=Reason.WORKER_LOST))
     decision = decide(outcome, _circumstances(row, outcome, entry, perhaps_sent=perhaps_sent))
     if isinstance(outcome, Accepted):
-        decision = replace(decision, reason=Reason.ACCEPTED_BEFORE_CRASH)
+        decision = decision._replace(reason=Reason.ACCEPTED_BEFORE_CRASH)
     elif decision.reason == Reason.UNANSWERED:
-        decision = replace(decision, reason=Reason.WORKER_LOST)
+        decision = decision._replace(reason=Reason.WORKER_LOST)
     # The wait of a retry or a resend has passed with the lease.
     if decision.transition is RETRY:
         return _again(row, decision)
     if decision.transition is LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
-        return replace(decision, transition=RESEND, due_in=clock.AT_ONCE)
+        return decision._replace(transition=RESEND, due_in=clock.AT_ONCE)
     return decision
 
 
@@ -236,7 +235,7 @@ def _again(row: Row, decision: Decision) -> Decision:
     """
     is_suspect = row["claims"] >= POISON_AFTER
     transition = RETRY if is_suspect else RESCUE
-    return replace(decision, transition=transition, due_in=clock.AT_ONCE)
+    return decision._replace(transition=transition, due_in=clock.AT_ONCE)
 
 
 def _circumstances(

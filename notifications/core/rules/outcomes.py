@@ -13,8 +13,8 @@ Unanswered     the table of `rules.unanswered`: resend, wait for a receipt, or r
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from notifications.core.rules import retries, transitions, unanswered
 from notifications.core.rules.lane import Priority
@@ -81,8 +81,7 @@ class Circumstances:
     """True if the provider refuses the same part of many messages (`Rejected.refused_part`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """A transition of a delivery."""
 
     transition: Transition
@@ -175,7 +174,7 @@ def _wait_as_one_of_many(outcome: Rejected, now: Circumstances, *, reason: Reaso
     grown = min(HOLD_FOR_PROVIDER * 2 ** min(now.calls - 1, 16), longest)
     last_try = now.time_to_live * (_LAST_TRY + (1 - _LAST_TRY) / 2 * now.chance)
     wait = retries.round_up(max(decision.due_in, min(grown * (1 + now.chance), last_try)))
-    return replace(decision, due_in=wait, republish_in=wait)
+    return decision._replace(due_in=wait, republish_in=wait)
 
 
 def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:

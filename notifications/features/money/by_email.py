@@ -34,7 +34,7 @@ def send_by_email(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> set[UU
     def work() -> dict[UUID, NewDelivery]:
         new = fall_back.on_channel({each.delivery.id for each in deliveries}, channel=Channel.EMAIL)
         decision = Decision(transition=SUPPRESS, reason=Reason.BUDGET_TO_EMAIL)
-        moved = transitions.write(dict.fromkeys(new, decision), UnderClaim(batch.token))
+        moved = transitions.write([(each, decision) for each in new], UnderClaim(batch.token))
         going = {text: mail for text, mail in new.items() if text in moved}
         fall_back.insert(list(going.values()))
         frequency_caps.refund_after_commit(going.keys())

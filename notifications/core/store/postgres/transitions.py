@@ -172,18 +172,17 @@ def _move_and_close(
     return moved
 
 
-def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
-    """Write decisions, one statement per transition; return the moved deliveries."""
+def write(decisions: Iterable[tuple[UUID, Decision]], guard: Guard) -> set[UUID]:
+    """Write decisions, one statement per transition; return the moved deliveries.
+
+    Args:
+        decisions: each about another delivery.
+        guard: the guard of all decisions.
+    """
     by_transition: dict[Transition, list[Move]] = defaultdict(list)
-    for delivery_id, decision in decisions.items():
-        move = Move(
-            id=delivery_id,
-            reason=decision.reason,
-            detail=decision.detail,
-            due_in=decision.due_in,
-            provider_message_id=decision.provider_message_id,
-        )
-        by_transition[decision.transition].append(move)
+    for delivery_id, (transition, reason, detail, due_in, message_id, _) in decisions:
+        move = Move(delivery_id, reason, detail, due_in, message_id)
+        by_transition[transition].append(move)
 
     def work() -> set[UUID]:
         moved: set[UUID] = set()
