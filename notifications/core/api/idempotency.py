@@ -19,7 +19,6 @@ import orjson
 from cryptography.fernet import InvalidToken
 from django.db import OperationalError, transaction
 from drf_spectacular.utils import extend_schema
-from psycopg.errors import LockNotAvailable
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -27,11 +26,12 @@ from rest_framework.views import APIView
 from notifications.core.api import schema
 from notifications.core.api.authentication import key_of
 from notifications.core.api.problems import raise_problem
+from notifications.core.intake import held_keys
 from notifications.core.intake.idempotency_keys import IN_PROGRESS, KEY_REUSED
 from notifications.core.rules.problems import FieldError, Kind, Problem, Source
 from notifications.core.rules.request import MAX_KEY, RESERVED_KEYS
 from notifications.core.rules.sensitive import Sensitive
-from notifications.core.store.postgres import idempotency, secret_variables
+from notifications.core.store.postgres import db_errors, idempotency, secret_variables
 from notifications.core.store.postgres.api_keys import KnownKey
 from notifications.core.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.core.store.postgres.secret_variables import Fingerprint
@@ -136,11 +136,12 @@ def _claim_key(key: IdempotencyKey, fingerprint: Fingerprint) -> IdempotencyReco
         OperationalError: the database is away.
     """
     try:
-        return idempotency.take(key, fingerprint.kept)
+        return idempotency.take(key, fingerprint.kept, patience=held_keys.patience([key]))
     except OperationalError as error:
-        if isinstance(error.__cause__, LockNotAvailable):
-            raise_problem(IN_PROGRESS)
-        raise
+        if not db_errors.is_lock_timeout(error):
+            raise
+        held_keys.note([key])
+        raise_problem(IN_PROGRESS)
 
 
 def _encrypt_response(response: Response) -> dict[str, str]:

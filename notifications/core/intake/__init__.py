@@ -15,6 +15,7 @@
     checks                refuses plans; features have the checks
     sms                   refuses SMS with too many segments, or to a country that is not allowed
     rejections            logs refused requests for operators
+    held_keys             limits the wait for a key that another transaction holds
     group_commit          lets concurrent requests share a transaction
     helper_threads        does the work that no other thread waits for
     accept_metrics        counts accepted notifications, once a transaction

@@ -10,7 +10,6 @@ request would be refused now. The unique index on keys decides between concurren
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from notifications.core.intake import (
     accept_metrics,
     attachments,
     checks,
+    held_keys,
     idempotency_keys,
     new_rows,
     registration,
@@ -71,9 +71,6 @@ __all__ = [
 ]
 
 _log = structlog.get_logger(__name__)
-_PATIENCE: Final = dt.timedelta(milliseconds=200)
-"""Lock timeout of a group for a key that another request stores; then the group's calls run
-alone."""
 _TRIES: Final = 5
 """Maximum number of attempts to store a list while other requests insert the same keys."""
 
@@ -195,9 +192,11 @@ def submit_one(single: Single, tell: Callable[[Outcome | BaseException], None]) 
 
 
 def _is_alone(single: Single) -> bool:
-    """Return True for a request that may wait for its ordering queue, or register a recipient."""
-    request = single.ask.request
-    return bool(request.ordering_key) or registration.is_by_address(request)
+    """Return True for a request that may wait for a lock, or register a recipient."""
+    request, caller = single.ask.request, single.ask.caller
+    if request.ordering_key or registration.is_by_address(request):
+        return True
+    return held_keys.is_noted(caller.producer_id, caller.mode, request.idempotency_key)
 
 
 def _accept_all(asks: Sequence[IntakeRequest]) -> list[AcceptedRequest | Refused]:
@@ -223,7 +222,7 @@ def _run_group(singles: Sequence[Single]) -> Finished[Outcome]:
     except Exception as error:  # any error: no row is stored, and each call then runs alone
         raise NothingStored from error
     try:
-        found = _store(prepared, patience=_PATIENCE)
+        found = _store(prepared, is_group=True)
     except _CONFLICTS as error:
         raise NothingStored from error
     except Error as error:
@@ -305,11 +304,11 @@ def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
 
 
 def _store(
-    prepared: _PreparedList, *, whole: BatchKey | None = None, patience: dt.timedelta | None = None
+    prepared: _PreparedList, *, whole: BatchKey | None = None, is_group: bool = False
 ) -> KeyResolution:
     """Store new requests with their keys; raises as `_store_rows`, and takes counts back then."""
     try:
-        return _store_rows(prepared, whole=whole, patience=patience)
+        return _store_rows(prepared, whole=whole, is_group=is_group)
     except BaseException:
         for undo in prepared.undos:
             undo()
@@ -317,7 +316,7 @@ def _store(
 
 
 def _store_rows(
-    prepared: _PreparedList, *, whole: BatchKey | None, patience: dt.timedelta | None
+    prepared: _PreparedList, *, whole: BatchKey | None, is_group: bool
 ) -> KeyResolution:
     """Store new requests with their keys in a transaction.
 
@@ -334,7 +333,7 @@ def _store_rows(
             idempotency_keys.confirm_repeats(prepared.plans, found)
             return found
         try:
-            if new_rows.insert(found, now=now, patience=patience):
+            if new_rows.insert(found, now=now, is_group=is_group):
                 return found
         except attachments.FilesGone as gone:
             checks.refuse_gone(prepared.plans, gone)

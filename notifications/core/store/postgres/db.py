@@ -11,6 +11,7 @@ import datetime as dt
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -238,8 +239,8 @@ class Rows:
 def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
     """Insert records into tables, all or none; joins an open transaction.
 
-    A few records use one statement; many records use COPY. `patience` limits the wait for a lock,
-    except in an open transaction.
+    A few records use one statement; many records use COPY. `patience` limits the wait for a lock
+    of these records; later statements of an open transaction wait as usual.
 
     Raises:
         IntegrityError: a violation, such as of a unique index.
@@ -248,18 +249,21 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
     filled = [each for each in tables if each.records]
     if not filled:
         return
-    # SET LOCAL would also apply to later statements of the caller's transaction.
-    is_patient = patience is not None and not connection.in_atomic_block
+    if connection.in_atomic_block and patience is not None:
+        with patient_for(patience):
+            insert(*filled)
+        return
+    is_patient = patience is not None
     if sum(map(len, [each.records for each in filled])) <= _FEW:
         shape = tuple([(each.table, each.columns, len(each.records)) for each in filled])
         values = [value for each in filled for record in each.records for value in record]
-        if patience is not None and is_patient:
+        if patience is not None:
             values.append(str(patience // _MILLISECOND))
         with errors, _raw_cursor() as running:
             running.execute(_insert(shape, is_patient=is_patient), values)
         return
     with transaction.atomic(), errors, cursor() as running:
-        if patience is not None and is_patient:
+        if patience is not None:
             wait_for_locks(patience)
         for each in filled:
             with running.copy(_copy(each.table, each.columns)) as stream:
@@ -281,10 +285,29 @@ def copy_lines(table: str, columns: tuple[str, ...], lines: Sequence[str]) -> No
 
 def wait_for_locks(patience: dt.timedelta) -> None:
     """Limit the waits for locks until the open transaction ends."""
+    _set_lock_timeout(str(patience // _MILLISECOND))
+
+
+@contextmanager
+def patient_for(patience: dt.timedelta) -> Iterator[None]:
+    """Limit the waits for locks during the block, in an open transaction.
+
+    After an error the rollback restores the limit.
+    """
+    usual = _set_lock_timeout(str(patience // _MILLISECOND))
+    yield
+    _set_lock_timeout(usual)
+
+
+def _set_lock_timeout(limit: str) -> str:
+    """Set the limit for the open transaction; returns the limit before."""
     with errors, _raw_cursor() as running:
+        # Postgres evaluates the columns from left to right.
         running.execute(
-            "SELECT set_config('lock_timeout', $1, true)", [str(patience // _MILLISECOND)]
+            "SELECT current_setting('lock_timeout'), set_config('lock_timeout', $1, true)", [limit]
         )
+        [before, _] = running.fetchone() or ("", "")
+        return str(before)
 
 
 def _raw_cursor() -> psycopg.RawCursor[Any]:

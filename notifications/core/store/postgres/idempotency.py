@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
+import psycopg
 import structlog
 
 from notifications.core import conf
@@ -25,6 +26,9 @@ _log = structlog.get_logger(__name__)
 _COLUMNS: Final = (
     *("producer_id", "mode", "key", "body_hash", "response", "packed_response", "expires_at"),
 )
+
+
+_INDEX: Final = "idempotency_key_pkey"
 
 
 class IdempotencyKey(NamedTuple):
@@ -73,20 +77,35 @@ def first_answers(keys: Collection[IdempotencyKey]) -> db.Query[IdempotencyRecor
     return db.Query("first_answers", parameters, _entry)
 
 
-def take(key: IdempotencyKey, body_hash: bytes) -> IdempotencyRecord | None:
+def is_held(error: Exception) -> bool:
+    """Return True if a statement waited too long for another transaction that inserts its key.
+
+    The text around the name of the index, and its quotes, are in the language of the server.
+    """
+    cause = error.__cause__
+    if not isinstance(cause, psycopg.errors.LockNotAvailable):
+        return False
+    return _INDEX in (cause.diag.context or "")
+
+
+def take(
+    key: IdempotencyKey, body_hash: bytes, *, patience: dt.timedelta
+) -> IdempotencyRecord | None:
     """Take a key in the open transaction, or return the stored entry of the key.
 
     Waits for another transaction that has taken the key. `keep` adds the answer.
 
     Raises:
-        django.db.OperationalError: the other transaction took longer than the lock timeout.
+        django.db.OperationalError: the other transaction took longer than `patience`.
     """
     parameters = {
         **key._asdict(),
         "body_hash": body_hash,
         "lasts": conf.current().idempotency_keys_kept,
     }
-    if db.run("take_key", parameters):
+    with db.patient_for(patience):
+        is_new = db.run("take_key", parameters)
+    if is_new:
         return None
     [[earlier]] = db.fetch_all([first_answers([key])])
     return earlier
