@@ -47,8 +47,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "contact_notice_refused": "The notice about a changed contact was rejected at accept.",
     "contact_moved": "A provider named the address that replaced a contact's; `kept_address`: the"
     " contact was changed meanwhile, or the recipient has the new address.",
-    "contacts_not_ended": "PostgreSQL was away when a provider's next accepted call confirmed that"
-    " contacts are dead; the next refusal is judged again.",
+    "contacts_not_ended": "PostgreSQL took no ends of contacts, after refused calls or after an"
+    " accepted call that confirmed earlier refusals; the next refusal is judged again.",
     "contacts_not_moved": "PostgreSQL took no new addresses of contacts; the next call names them.",
     "database_disk_full": "PostgreSQL had no room for a write: make room on its disk.",
     "database_sessions_used_up": "PostgreSQL or a pooler refused a session because other programs"

@@ -6,6 +6,7 @@ import datetime as dt
 from uuid import UUID
 
 import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from notifications.core import clock
 from notifications.core.delivery import deliver, rescue
@@ -65,6 +66,7 @@ def test_an_unread_ledger_is_read_later_and_no_call_is_repeated_or_given_up(
     scripted: Scripted,  # noqa: ARG001 - its repeats are visible
     take: Accept,
     monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     priority: str,
 ) -> None:
     called, waiting = take_rows(take, 2, priority=priority)
@@ -72,7 +74,8 @@ def test_an_unread_ledger_is_read_later_and_no_call_is_repeated_or_given_up(
     claims.claim([waiting], now=clock.now())
     with monkeypatch.context() as patch:
         patch.setattr(state._circuit, "rests_until", _AWAY)
-        rescue.rescue([lapse(called), lapse(waiting)])
+        with django_capture_on_commit_callbacks(execute=True):
+            rescue.rescue([lapse(called), lapse(waiting)])
         assert statuses([called, waiting]) == [Status.SENDING, Status.QUEUED]
         left = Delivery.objects.get(id=called)
         assert left.due_at is not None
@@ -157,12 +160,18 @@ _OUTCOMES: list[Outcome] = [
 @pytest.mark.parametrize("outcome", _OUTCOMES, ids=repr)
 @pytest.mark.parametrize("priority", ["P0", "P2"])
 def test_a_rescue_decides_as_the_settle(
-    scripted: Scripted, reach: Reach, take: Accept, outcome: Outcome, priority: str
+    scripted: Scripted,
+    reach: Reach,
+    take: Accept,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    outcome: Outcome,
+    priority: str,
 ) -> None:
     reach("ana", email="ana@example.com")
     [settled] = take_rows(take, 1, priority=priority)
     [rescued] = take_rows(take, 1, priority=priority, user_id="ana")
-    after_rescue = _rescue(rescued, outcome, has_next=False)
+    with django_capture_on_commit_callbacks(execute=True):
+        after_rescue = _rescue(rescued, outcome, has_next=False)
     scripted.answer = lambda batch: ((each, outcome) for each in batch)
     deliver.deliver([settled])
     after_settle = Delivery.objects.get(id=settled)

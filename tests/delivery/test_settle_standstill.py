@@ -5,22 +5,33 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
 from notifications.core import clock
-from notifications.core.delivery import call_reservations, deliver
-from notifications.core.models import Alert, Delivery, ProviderRoute
+from notifications.core.delivery import call_reservations, deliver, rescue
+from notifications.core.models import Alert, Contact, Delivery, ProviderRoute, Suppression
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.core.rules.states import Status
-from notifications.core.store.postgres import alerts, claims, secret_variables
+from notifications.core.store.postgres import alerts, claims, secret_variables, suppressions
+from notifications.core.store.redis import sent_ledger, state
+from notifications.core.store.redis.sent_ledger import LedgerEntry
 from notifications.core.sweeps import due_rows
 from notifications.core.sweeps.rounds import Swept
-from providers.contract import Accepted, Channel, Message, Misconfigured, Outcome, Unavailable
-from tests.journey import Accept, AddVendor, statuses, take_rows
+from providers.contract import (
+    Accepted,
+    Channel,
+    Message,
+    Misconfigured,
+    Outcome,
+    Rejected,
+    Unavailable,
+)
+from tests.journey import Accept, AddVendor, Reach, statuses, take_rows
 from tests.vendors import Scripted
 
 _PAST = dt.timedelta(minutes=5)
@@ -116,3 +127,108 @@ def test_a_standstill_within_a_settle_holds_up_no_alert(
     deliver.deliver(take_rows(take, 1, priority="P0"))
     assert raised == [None]
     assert Alert.objects.filter(kind=AlertKind.PROVIDER_MISCONFIGURED).count() == 1
+
+
+def _change_contact() -> None:
+    """Change the contact and the opt-outs of the address, as another process."""
+    try:
+        with connection.cursor() as running, transaction.atomic():
+            running.execute("SET LOCAL lock_timeout = '50ms'")
+            Contact.objects.update(client_receipt_at=None)
+            suppressions.lock([(Channel.EMAIL, "maria@example.com")])
+    finally:
+        connections.close_all()
+
+
+_ENDS = [Rejected(code="gone", contact_is_dead=True), Rejected(code="21610", has_opted_out=True)]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("outcome", _ENDS, ids=["dead", "opted out"])
+@pytest.mark.parametrize("is_rescued", [False, True])
+def test_a_standstill_within_a_transaction_locks_no_contact(
+    scripted: Scripted,
+    take: Accept,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    outcome: Rejected,
+    is_rescued: bool,
+) -> None:
+    changed: list[object] = []
+    [row] = take_rows(take, 1, priority="P0")
+
+    def then_stand_still(step: Callable[..., object]) -> Callable[..., object]:
+        def do(*given: object, **options: object) -> object:
+            done = step(*given, **options)
+            if connection.in_atomic_block:
+                with ThreadPoolExecutor(1) as other:
+                    changed.append(other.submit(_change_contact).exception())
+            return done
+
+        return do
+
+    if is_rescued:
+        claim = claims.claim([row], now=clock.now())
+        [call] = claims.renew([row], token=claim.token, provider=scripted.name)
+        assert call is not None
+        sent_ledger.write([LedgerEntry(row, call, scripted.name, outcome, has_next=False)])
+        _end_lease(row)
+        monkeypatch.setattr(rescue, "rescue", then_stand_still(rescue.rescue))
+        due_rows.rescue_lost(now=clock.now(), limit=10)
+    else:
+        monkeypatch.setattr(secret_variables, "wipe", then_stand_still(secret_variables.wipe))
+        scripted.answer = lambda batch: ((each, outcome) for each in batch)
+        deliver.deliver([row])
+    assert changed
+    assert set(changed) == {None}
+    assert statuses([row]) == [Status.FAILED]
+    assert Suppression.objects.count() == 1
+    assert Contact.objects.filter(invalidated_at=None).exists() == outcome.has_opted_out
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_contact_holds_up_no_outcome_of_its_group(
+    scripted: Scripted, reach: Reach, take: Accept, log_output: Callable[[], str]
+) -> None:
+    locked = reach(user_id="ana", email="ana@example.com")
+    rows = take_rows(take, 2) + take_rows(take, 1, user_id="ana")
+    outcome = Rejected(code="gone", contact_is_dead=True)
+    scripted.answer = lambda batch: ((each, outcome) for each in batch)
+    link = connection.copy()
+    try:
+        link.set_autocommit(False)
+        with link.cursor() as running:
+            lock = "SELECT FROM notifications_contact WHERE recipient_id = %s FOR UPDATE"
+            running.execute(lock, [locked.pk])
+        deliver.deliver(rows)
+    finally:
+        link.close()
+    assert statuses(rows) == [Status.FAILED] * 3
+    assert "contacts_not_ended" in log_output()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_standstill_within_a_rescue_holds_up_no_alert(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _lost(take, scripted.name)
+    kind, raised = AlertKind.SENT_LEDGER_UNREAD, list[object]()
+    monkeypatch.setattr(state._circuit, "rests_until", float("inf"))
+    step = rescue.rescue
+
+    def raise_alert() -> None:
+        try:
+            alerts.raise_once(kind, "", "of another rescue")
+        finally:
+            connections.close_all()
+
+    def then_stand_still(rows: Sequence[Any]) -> int:
+        moved = step(rows)
+        with ThreadPoolExecutor(1) as other:
+            raised.append(other.submit(raise_alert).exception())
+        return moved
+
+    monkeypatch.setattr(rescue, "rescue", then_stand_still)
+    due_rows.rescue_lost(now=clock.now(), limit=10)
+    assert raised == [None]
+    assert "deliveries of dead workers" in Alert.objects.get(kind=kind).detail

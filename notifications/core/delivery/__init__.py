@@ -16,6 +16,7 @@
              │                   the outcomes)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker,
+                                 ended_contacts: dead addresses and opt-outs,
                                  refused_parts: waves of refused senders and templates,
                                  late_refusals: refusals after the lease; leaving: outcomes of
                                  a worker that stops while Postgres is away)

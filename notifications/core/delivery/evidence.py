@@ -136,7 +136,7 @@ def _leave(called: Sequence[Row]) -> set[UUID]:
     if left:
         claims.wait_for_evidence(left, wait=_LOOK_AGAIN)
         detail = f"{len(left)} deliveries of dead workers wait: the state Redis does not answer"
-        alerts.raise_once(AlertKind.SENT_LEDGER_UNREAD, "", detail)
+        alerts.raise_after_commit(AlertKind.SENT_LEDGER_UNREAD, "", detail)
     _log.warning("sent_ledger_not_read", waiting=len(left), settled_without=len(called) - len(left))
     return set(left)
 

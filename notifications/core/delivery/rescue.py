@@ -14,18 +14,23 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
+
+from django.db import transaction
 
 from notifications.core import clock
 from notifications.core.delivery import (
     call_reservations,
     confirm,
+    ended_contacts,
     evidence,
     fall_back,
     receipt_lookups,
     routing,
 )
+from notifications.core.delivery.ended_contacts import EndedCall
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.outcomes import Circumstances, Decision, decide
 from notifications.core.rules.reasons import Reason
@@ -46,14 +51,10 @@ from notifications.core.store.cached import prices, retry_presets
 from notifications.core.store.postgres import (
     attempts,
     db,
-    dead_contacts,
     fair_queue,
-    opted_out_contacts,
     reads,
     transitions,
 )
-from notifications.core.store.postgres.dead_contacts import DeadReport
-from notifications.core.store.postgres.opted_out_contacts import OptOut
 from notifications.core.store.postgres.transitions import STILL_DUE, Move
 from notifications.core.store.rate_limits import frequency_caps
 from notifications.core.store.redis.sent_ledger import LedgerEntry
@@ -152,23 +153,16 @@ def _refund_caps(decisions: Mapping[UUID, Decision], moved: Collection[UUID]) ->
 
 
 def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) -> None:
-    """Invalidate dead contacts, and suppress the addresses of opt-outs, as the settle does."""
-    dead: dict[str, dict[int, DeadReport]] = defaultdict(dict)
-    opted_out: dict[str, dict[int, OptOut]] = defaultdict(dict)
+    """End the contacts of refused calls after the commit, as the settle does."""
+    ended: dict[str, list[EndedCall]] = defaultdict(list)
     for row in rows:
         outcome = outcomes[row["id"]]
         if isinstance(outcome, Rejected):
-            why = f"{row['provider']}: {outcome.code}"
-            if outcome.contact_is_dead:
-                report = DeadReport(why, row["call_started_at"], outcome.gone_since)
-                dead[row["provider"]][row["contact_id"]] = report
-            if outcome.has_opted_out:
-                opt_out = OptOut(why, row["call_started_at"])
-                opted_out[row["provider"]][row["contact_id"]] = opt_out
-    for provider, of_contacts in dead.items():
-        dead_contacts.invalidate(of_contacts, provider=provider)
-    for provider, opt_outs in opted_out.items():
-        opted_out_contacts.record(opt_outs, provider=provider)
+            call = EndedCall(row["contact_id"], outcome, row["call_started_at"])
+            ended[row["provider"]].append(call)
+    for provider, calls in ended.items():
+        record = partial(ended_contacts.record, calls, provider=provider)
+        transaction.on_commit(record, robust=True)
 
 
 def _settle_money(

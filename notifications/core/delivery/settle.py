@@ -21,6 +21,7 @@ from notifications.core.delivery import (
     call_prices,
     call_reservations,
     confirm,
+    ended_contacts,
     late_refusals,
     receipt_lookups,
 )
@@ -37,6 +38,7 @@ from notifications.core.delivery.batch import (
     write_decisions,
 )
 from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.delivery.ended_contacts import EndedCall
 from notifications.core.delivery.provider_health import NOT_BELIEVED
 from notifications.core.rules import countries, prices
 from notifications.core.rules.alerts import AlertKind
@@ -52,13 +54,11 @@ from notifications.core.store.postgres import (
     db,
     dead_contacts,
     locked_rows,
-    opted_out_contacts,
     secret_variables,
     transitions,
 )
 from notifications.core.store.postgres.attempts import AttemptRow
-from notifications.core.store.postgres.dead_contacts import DeadReport, NewAddress
-from notifications.core.store.postgres.opted_out_contacts import OptOut
+from notifications.core.store.postgres.dead_contacts import NewAddress
 from notifications.core.store.postgres.transitions import Move
 from providers.contract import (
     Accepted,
@@ -112,7 +112,9 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
     entries, moved = written
     free, rows = _without(pairs, calls, locked)
-    _alert_if_misconfigured(free, provider)  # a transaction that stands still locks no alert
+    # A transaction that stands still locks no alert and no contact.
+    _alert_if_misconfigured(free, provider)
+    _end_contacts(free, provider=provider.name)
     _move_contacts(free, provider=provider.name)
     late = _settle_late(free, rows, decided, moved, provider.name)
     if late.moved:
@@ -269,25 +271,19 @@ def _write(
     ]
     accepted_late = _accept_late(batch, late, entries, calls, provider.name) if late else ()
     attempts.tell(calls if stayed else (), moved=moved.union(accepted_late))
-    _end_contacts(pairs, provider=provider.name)
     secret_variables.wipe(secrets_to_wipe(entries))
     return entries, moved
 
 
 def _end_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
     """Invalidate dead contacts, and suppress the addresses of opt-outs."""
-    dead: dict[int, DeadReport] = {}
-    opted_out: dict[int, OptOut] = {}
-    for claimed, result in pairs:
-        if isinstance(result.outcome, Rejected):
-            why = f"{provider}: {result.outcome.code}"
-            if result.outcome.contact_is_dead:
-                at, since = claimed.delivery.claimed_at, result.outcome.gone_since
-                dead[claimed.delivery.contact_id] = DeadReport(why, at, since)
-            if result.outcome.has_opted_out:
-                opted_out[claimed.delivery.contact_id] = OptOut(why, claimed.delivery.claimed_at)
-    dead_contacts.invalidate(dead, provider=provider)
-    opted_out_contacts.record(opted_out, provider=provider)
+    calls = [
+        EndedCall(claimed.delivery.contact_id, result.outcome, claimed.delivery.claimed_at)
+        for claimed, result in pairs
+        if isinstance(result.outcome, Rejected)
+    ]
+    if calls:
+        ended_contacts.record(calls, provider=provider)
 
 
 def _move_contacts(pairs: Iterable[Pair], *, provider: str) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -206,8 +205,7 @@ def _believable_bounces(
     if doubted > 0:
         _log.warning("bounces_not_believed", provider=provider, count=doubted)
         detail = f"{doubted} of {len(bounces)} bounces of a callback ended no contact"
-        raise_alert = partial(alerts.raise_once, AlertKind.BOUNCES_NOT_BELIEVED, provider, detail)
-        transaction.on_commit(raise_alert, robust=True)
+        alerts.raise_after_commit(AlertKind.BOUNCES_NOT_BELIEVED, provider, detail)
     return {key: report for key, report in bounces.items() if key in trusted}
 
 

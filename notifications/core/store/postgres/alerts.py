@@ -8,10 +8,11 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Container, Iterable
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
 from notifications.core import clock
@@ -43,7 +44,11 @@ NoticeState = AlertNotice.State
 
 
 def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
-    """Raise an alert, or renew the open alert of the same kind and subject."""
+    """Raise an alert, or renew the open alert of the same kind and subject.
+
+    An open transaction locks the alert until the commit, so only an alert about the row that the
+    transaction changes is raised in it; `raise_after_commit` raises any other alert.
+    """
     with connection.cursor() as running:
         running.execute(
             "INSERT INTO notifications_alert (kind, subject, detail, raised_at, seen_at)"
@@ -52,6 +57,14 @@ def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
             " DO UPDATE SET seen_at = now(), detail = excluded.detail",
             [kind.value, subject[:SUBJECT_LENGTH], graphemes.cut(detail, _DETAIL)],
         )
+
+
+def raise_after_commit(kind: AlertKind, subject: str, detail: str) -> None:
+    """Raise an alert as `raise_once`, after the commit of an open transaction.
+
+    An error of the database is logged then.
+    """
+    transaction.on_commit(partial(raise_once, kind, subject, detail), robust=True)
 
 
 def resolve(kind: AlertKind, subject: str) -> None:
