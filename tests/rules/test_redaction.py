@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+import phonenumbers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from phonenumbers import PhoneNumberFormat
 
 from notifications.core.rules.redaction import (
     CODE_LENGTH,
@@ -27,8 +31,56 @@ def test_an_address_in_an_answer_is_taken_out(address: str) -> None:
     assert address not in redact(f"550 5.1.1 {address} is unknown here")
 
 
-def test_the_providers_own_words_stay() -> None:
-    assert redact("550 5.1.1 user unknown") == "550 5.1.1 user unknown"
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("550 5.1.1 user unknown", "550 5.7.515 Access denied", "550-5.7.515 (#5.7.1) denied"),
+        *("421-4.7.28 [203.0.113.195      12] Our system", "Client host [203.0.113.195] blocked"),
+        *("the IP 203.0.113.195 is listed", "Microsoft SMTP, Version: 10.0.20348.1 ready"),
+        *("paused since 2026-11-30.", "until 2026-11-30T18:02:11.123456+00:00, then"),
+        *("(2026-11-30 18:02:11)", "error 21610, HTTP 400"),
+    ],
+)
+def test_the_providers_own_words_stay(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("550 5.7.515 98765432 is unknown", "550 5.7.515 <number> is unknown"),
+        ("from 2026-11-30 98765432", "from 2026-11-30 <number>"),
+        ("5.7.515-98765432", "<number>"),
+        ("550 5.123.456-7890", "<number>"),
+        ("550 5.123.456", "<number>"),
+        ("+550 5.7.515", "<number>"),
+        ("1550 5.7.515", "<number>"),
+        ("550 4.7.515", "<number>"),
+        ("2026-11-30-12", "<number>"),
+        ("2026-13-30", "<number>"),
+        ("203.0.113.195", "<number>"),
+        ("[555.123.45.67]", "[<number>]"),
+        ("order 12345678", "order <number>"),
+    ],
+)
+def test_what_may_be_a_number_is_taken_out(text: str, kept: str) -> None:
+    assert redact(text) == kept
+
+
+@pytest.mark.parametrize("said", ["550 5.1.1 {} unknown", "550-5.7.1 <{}>:", "host {}", "[{}]"])
+@pytest.mark.parametrize("separator", [" ", "-", ".", "/"])
+def test_a_number_of_any_country_is_taken_out(said: str, separator: str) -> None:
+    names_ip = separator == "." and said in {"host {}", "[{}]"}
+    for region in phonenumbers.SUPPORTED_REGIONS:
+        number = phonenumbers.example_number(region)
+        assert number is not None
+        forms = [PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL]
+        if not names_ip:  # without a plus, a few such numbers look like an IP address
+            forms.append(PhoneNumberFormat.NATIONAL)
+        for form in forms:
+            text = re.sub("[ -]", separator, phonenumbers.format_number(number, form))
+            if sum(map(str.isdigit, text)) >= 8:
+                assert said.format("<number>") == redact(said.format(text)).replace("(<", "<")
 
 
 @given(st.text(max_size=5000))

@@ -18,14 +18,37 @@ CODE_LENGTH: Final = 200
 DETAIL_LENGTH: Final = 500
 """Characters kept of a provider's answer."""
 _HASH_BYTES: Final = 8
-_LONG_DIGITS: Final = re.compile(r"\+?\d(?:[\s\-()./\u2010-\u2015]{0,3}\d){7,}")
+_LONG_DIGITS: Final = r"\+?\d(?:[\s\-()./\u2010-\u2015]{0,3}\d){7,}"
+_ALONE: Final = r"(?<![\w+.\-/])"
+"""Before a kept text: no part of a number, such as a plus sign."""
+_ENDS: Final = r"(?!\w|[./\-\u2010-\u2015]\d)"
+"""After a kept text: no part of a number, such as a hyphen and a digit."""
+_STATUS: Final = r"(?:(?P<class>[245])\d\d[ \-](?P=class)\.\d\.\d{1,3}|[245]\.\d{1,2}\.\d{1,2})"
+"""Status codes of mail (RFC 5321 and RFC 3463, whose subjects have one digit): `550 5.7.515`."""
+_TIME: Final = (
+    r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?(?:Z|[+\-]\d\d:?\d\d)?)?"
+)
+"""A date, or a time with its date, as ISO 8601 and SQL write them."""
+_OCTET: Final = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_IP: Final = rf"(?!\d\d\.\d\d\.\d\d\.\d\d\b){_OCTET}(?:\.{_OCTET}){{3}}"
+"""An IPv4 address. Four pairs of digits may be a number."""
+_NAMED: Final = (
+    rf"\[{_IP}(?:\s+\d{{1,3}})?\]|\b(?:(?:IP|IP [Aa]ddress|[Hh]ost)[ :=]{{1,2}}{_IP}"
+    rf"|[Vv]ersion[ :=]{{1,2}}\d{{1,5}}(?:\.\d{{1,5}}){{2,3}}){_ENDS}"
+)
+"""`[203.0.113.195]`, `IP 203.0.113.195`, `Version: 10.0.20348.1`. Without the brackets or the word
+a number can look the same."""
+_KEPT: Final = rf"(?P<kept>{_ALONE}(?:{_STATUS}|{_TIME}){_ENDS}|{_NAMED})"
+_NUMBERS: Final = re.compile(rf"{_KEPT}|{_LONG_DIGITS}")
+"""A number, or a text with as many digits that is none."""
 _DIGITS: Final = re.compile(r"\+?\d{8,}")
 """A number in a code. Codes have groups of digits: `550 5.7.515`."""
 _MAILBOX: Final = re.compile(
     r"[^\s<>\"@]+?(?:@|%40|&#64;|&#x40;|&commat;)[^\s<>\"'@]+", re.IGNORECASE
 )
 """With the sign as a text, a URL or HTML spells it."""
-_TOKENLIKE: Final = re.compile(r"[A-Za-z0-9_\-:+/=.]{32,}")
+_TOKENLIKE: Final = re.compile(rf"{_KEPT}|[A-Za-z0-9_\-:+/=.]{{32,}}")
 
 
 def address_hash(address: str, *, key: bytes) -> str:
@@ -42,10 +65,15 @@ def address_hashes(addresses: Iterable[str], *, key: bytes) -> list[str]:
 
 
 def redact(text: str) -> str:
-    """Remove addresses and tokens from a provider's answer, and cut it to DETAIL_LENGTH."""
+    """Remove addresses and tokens from a provider's answer, and cut it to DETAIL_LENGTH.
+
+    Status codes of mail, dates, and named versions and IP addresses stay. Any other text with the
+    digits of a phone number is removed, such as the number of an order.
+    """
     text = _MAILBOX.sub("<mailbox>", text[: 4 * DETAIL_LENGTH])
-    text = _LONG_DIGITS.sub("<number>", text)
-    return graphemes.cut(_TOKENLIKE.sub("<token>", text), DETAIL_LENGTH)
+    text = _NUMBERS.sub(lambda found: found["kept"] or "<number>", text)
+    text = _TOKENLIKE.sub(lambda found: found["kept"] or "<token>", text)
+    return graphemes.cut(text, DETAIL_LENGTH)
 
 
 def code_of(text: str) -> str:
