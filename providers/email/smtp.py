@@ -44,7 +44,6 @@ from providers.contract import (
     Rejected,
     Repeat,
     Result,
-    Unavailable,
 )
 from providers.email import mime
 from providers.email.smtp_client import Server, Tls
@@ -212,9 +211,9 @@ class Smtp(OneWay):
         except ReplyError as error:
             return error.outcome
         except ssl.SSLError:
-            return Unavailable(code="tls")
+            return delivery.unsent("tls")
         except OSError as error:
-            return Unavailable(code="timeout" if isinstance(error, TimeoutError) else "connect")
+            return delivery.unsent("timeout" if isinstance(error, TimeoutError) else "connect")
 
     def _envelope(self, message: Message) -> Envelope:
         sender = self._config.from_
@@ -230,7 +229,7 @@ class Smtp(OneWay):
         session = self._session(delivery)
         if not delivery.board(session):
             session.quit()
-            return Unavailable(code="not_sent")
+            return delivery.unsent("not_sent")
         keep = False
         try:
             outcome = session.deliver(envelope, delivery=delivery)

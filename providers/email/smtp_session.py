@@ -34,6 +34,7 @@ from providers.contract import (
 )
 from providers.email.smtp_client import Client, Server, Tls, TlsClient
 from providers.email.smtp_replies import Stage, outcome_of
+from providers.transport.loop import STANDSTILL
 
 CONNECT_TIMEOUT_SECONDS: Final = 2.5
 """TCP timeout; below the shortest deadline (3 s), so that a dead server differs from a slow
@@ -157,7 +158,17 @@ class Delivery:
                 return NotStarted(code="not_started")
             if self._session is not None:
                 self._session.cut()
-            return Unanswered(code="timeout") if self._committed else Unavailable(code="not_sent")
+            return Unanswered(code="timeout") if self._committed else self.unsent("not_sent")
+
+    def unsent(self, code: str) -> Unavailable | NotStarted:
+        """Return the outcome of a mail whose content did not end.
+
+        The thread and the caller give up at the deadline, so an outcome that comes much later is
+        of a process that stood still: the server has not failed.
+        """
+        if monotonic() > self.expires_at + STANDSTILL:
+            return NotStarted(code="not_started")
+        return Unavailable(code=code)
 
 
 class Session:
@@ -266,10 +277,10 @@ class Session:
                 return self._refusal(envelope)
         except (smtplib.SMTPException, OSError):
             self.cut()
-            return Unavailable(code=_cause(delivery))
+            return delivery.unsent(_cause(delivery))
         if not delivery.commit():
             self.cut()
-            return Unavailable(code="not_sent")
+            return delivery.unsent("not_sent")
         return self._end_content(envelope, delivery=delivery)
 
     def _refusal(self, envelope: Envelope) -> Outcome:

@@ -237,8 +237,8 @@ class Easy:
             return FailureKind.REFUSED, "malformed_request"
         if self._lacks_socket or (error != pycurl.E_COULDNT_CONNECT and self._finds_shortage()):
             return FailureKind.NEVER_SENT, "not_started"
-        if self._is_late:
-            return FailureKind.NEVER_SENT, "timeout"
+        if self._is_late:  # the process stood still: the loop ends a request at its deadline
+            return FailureKind.NEVER_SENT, "not_started"
         return FailureKind.NEVER_SENT, _BEFORE_SENDING.get(error, "connect")
 
     def _finds_shortage(self) -> bool:

@@ -83,8 +83,8 @@ class Failure:
     kind: FailureKind
     code: str
     """`resolve`, `connect`, `tls`, `not_started`, `timeout`, `cut`, `forbidden_address` or
-    `malformed_request`. `not_started`: no slot became free in time, or the process can open no
-    further socket."""
+    `malformed_request`. `not_started`: no slot became free in time, the process can open no further
+    socket, or the process stood still before the first byte."""
     elapsed: timedelta
     """Time from the start of the request; 0 if the request did not start."""
 

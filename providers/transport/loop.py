@@ -6,10 +6,9 @@ the request; after too long a wait in the queue the reply is "never sent". Repli
 milliseconds go back as a list, because waking the caller costs more than a request.
 
 The loop ends overdue requests, after a look at the sockets. libcurl would look at the time first,
-and a process after a standstill, for instance of the virtual machine, finds passed deadlines and
-answers in the sockets. After such a standstill overdue requests get a second more. libcurl itself
-ends overdue connections: a request whose connection was ended late, beside an unread event of the
-socket, starts again. A silent server is a failure, however late the process is.
+and a process after a standstill, such as a virtual machine's, finds passed deadlines and answers
+in the sockets: overdue requests get a second more. A request whose connection ended late, or during
+a standstill, starts again. A silent server is a failure, however late the process is.
 """
 
 from __future__ import annotations
@@ -213,14 +212,13 @@ class Loop:
         self._multi.remove_handle(curl)
         origin = self._lines.record_end(flight.origin)
         origin.end(opened=flight.plan.opens)
-        self._spare.append(flight.easy)
-        easy = flight.easy
+        self._spare.append(easy := flight.easy)
         if easy.met_closed:
             origin.met_closed(is_gone=flight.plan.sweeping)
         elif easy.came_early:
             origin.came_early()
         seconds = monotonic() - flight.began_at
-        if easy.met_closed or easy.came_early or self._is_late(easy, error, seconds=seconds):
+        if easy.met_closed or easy.came_early or self._is_late(flight, error, seconds=seconds):
             if flight.batch.expired:  # it may not start again
                 unsent = _unsent(FailureKind.NEVER_SENT, "not_started")
                 flight.batch.answer(flight.index, unsent)
@@ -233,12 +231,15 @@ class Loop:
         if easy.has_proved or (flight.plan.opens and easy.was_answered):
             origin.record_answer(multiplexes=easy.multiplexes)
 
-    def _is_late(self, easy: Easy, error: int, *, seconds: float) -> bool:
-        """Return True if a connection was ended late, and the server may have answered by then.
+    def _is_late(self, flight: _Flight, error: int, *, seconds: float) -> bool:
+        """Return True if the process stood still before the first byte, or ended a connection late.
 
-        An open socket answers the question, unless the look at the sockets is too old.
+        An open socket tells if the server has answered, unless the look at the sockets is too old.
         """
-        if error != pycurl.E_OPERATION_TIMEDOUT or easy.is_sent or seconds <= _LATE_AFTER:
+        easy = flight.easy
+        if easy.is_sent or flight.began_at < self._reprieved_until - REPRIEVE:
+            return not easy.is_sent
+        if error != pycurl.E_OPERATION_TIMEDOUT or seconds <= _LATE_AFTER:
             return False
         is_old = monotonic() - self._seen_at > STANDSTILL
         has_event = not easy.descriptors.isdisjoint(self._watching.found)

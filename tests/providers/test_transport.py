@@ -20,7 +20,7 @@ import pytest
 
 from providers.sandbox_server.wire import ServerAnswer
 from providers.sandbox_server.wire import ServerRequest as Seen
-from providers.transport import Failure, FailureKind, Request, Response, Transport, easy
+from providers.transport import Failure, FailureKind, Request, Response, Transport, easy, loop
 from providers.transport.exchange import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Bounds
@@ -71,8 +71,26 @@ def test_a_process_that_stood_still_before_its_request_sends_nothing(
 
     with http_server(note) as url:
         reply = reply_to(transport, post(url), deadline=FROZEN_SECONDS * SECOND)
-    assert failed(reply) == (FailureKind.NEVER_SENT, "timeout")
+    assert failed(reply) == (FailureKind.NEVER_SENT, "not_started")
     assert not seen
+
+
+def test_a_connection_that_the_server_ended_during_a_standstill_is_opened_again() -> None:
+    links: list[bool] = []
+
+    def close_in_handshake(link: socket.socket) -> None:
+        link.recv(1)
+        links.append(True)
+        if len(links) == 1:  # the loop notices a standstill before it sees the end
+            [running] = transport._loops.values()
+            running._reprieved_until = monotonic() + loop.REPRIEVE
+        link.close()
+
+    with raw_server(close_in_handshake) as url, closing(Transport()) as transport:
+        reply = reply_to(transport, post(url.replace("http:", "https:")), deadline=30 * SECOND)
+    assert isinstance(reply, Failure)
+    assert reply.kind is FailureKind.NEVER_SENT
+    assert len(links) >= 2  # more after a standstill of the machine
 
 
 def test_a_line_break_in_a_header_is_refused(transport: Transport) -> None:

@@ -317,20 +317,6 @@ def test_an_answer_that_came_is_not_given_up() -> None:
     assert delivery.give_up().outcome == Accepted(message_id="m-1")
 
 
-def test_a_mail_whose_deadline_passed_within_the_content_never_gets_its_final_dot() -> None:
-    begun: list[bool] = []
-    delivery = Delivery(
-        delivery_id=uuid4(),
-        on_begin=lambda: begun.append(True),
-        begin_by=monotonic() + 60,
-        deadline_seconds=0,
-    )
-    assert delivery.begin()
-    assert not delivery.commit()
-    assert not begun
-    assert delivery.give_up().outcome == Unavailable(code="not_sent")
-
-
 def test_a_mail_that_was_given_up_before_it_began_never_begins() -> None:
     delivery = Delivery(delivery_id=uuid4(), begin_by=monotonic() + 60, deadline_seconds=1)
     given_up = delivery.give_up()
