@@ -14,8 +14,6 @@ from notifyproj.devstack.demo.report import Report, instant
 
 _MAILS: Final = 2_000
 _BATCH: Final = 1_000
-_OTP_SECONDS: Final = 3.0
-"""The service level of P0."""
 _KILLED: Final = 200
 """Notifications of each channel in story 6, which fit in one broker message."""
 _LEASE: Final = timedelta(seconds=60)
@@ -60,8 +58,7 @@ def otp_passes(scene: DemoEnvironment, tell: Report) -> None:
         ("what", "accepted to provider", "mails still waiting then"),
         [("OTP", f"{took * 1000:.0f} ms", waiting), ("last mail", f"{lasted:.1f} s", 0)],
     )
-    tell.check(f"the OTP took less than {_OTP_SECONDS:g} s", held=took < _OTP_SECONDS)
-    tell.check("it passed mails that had come before it", held=waiting > 0)
+    tell.check("the OTP passed mails that had come before it", held=waiting > 0)
     shown = {mail["shown"] for mail in all_mails}
     tell.check(f"each of the {_MAILS} mails arrived once", held=shown == {1})
 
