@@ -18,12 +18,12 @@ from notifications.core.models import DeadLetter, ReplayJob
 from notifications.core.models import Event as EventRow
 from notifications.core.operations import replay
 from notifications.core.rules.dead_letter_filter import LetterFilter
-from notifications.core.store.postgres import dead_letters, periodic_tasks
+from notifications.core.store.postgres import db, dead_letters, periodic_tasks, replay_letters
 from notifications.core.store.redis import state
 from notifications.core.sweeps import dead_letters as dead_letter_sweep
 from notifications.core.sweeps import rounds
 from notifications.core.tasks import sweep as tasks
-from tests.sweeps.conftest import replay_job
+from tests.sweeps.conftest import PUSH_LANE, replay_job
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +47,76 @@ def test_jobs_take_turns_and_a_run_that_has_no_time_left_says_that_there_is_more
     monkeypatch.undo()
     assert _run() == rounds.Swept(7)
     assert not ReplayJob.objects.filter(finished_at=None).exists()
+
+
+def _buried(count: int) -> None:
+    """Store open dead letters without a job."""
+    job, _ = replay_job(count)
+    DeadLetter.objects.filter(replay_job=job).update(replay_job=None)
+    job.delete()
+
+
+def _start() -> ReplayJob:
+    letters = LetterFilter(reason="exhausted", mode=PUSH_LANE.mode, channel=PUSH_LANE.channel)
+    return replay.start(letters, requested_by="tests", forced=False, renews_ttl=False)
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay_letters, "_AT_ONCE", 3)
+    monkeypatch.setattr(replay_letters, "_IDS", 2)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("is_finished_by_older_release", [False, True])
+def test_the_letters_of_a_job_join_in_batches_and_later_letters_do_not(
+    *, is_finished_by_older_release: bool
+) -> None:
+    _buried(10)
+    job = _start()
+    assert (job.total, job.letters.count()) == (10, 3)
+    last = DeadLetter.objects.filter(replay_job=None).latest("pk")
+    dead_letters.resolve([last], "discarded by tests")
+    _buried(1)
+    held: list[int] = []
+    if is_finished_by_older_release:
+        ReplayJob.objects.filter(pk=job.pk).update(finished_at=clock.now())
+    while _run(limit=2).more or not held:
+        held.append(DeadLetter.objects.filter(replay_job=job, resolved_at=None).count())
+        assert len(held) < 20
+    _run()
+    job.refresh_from_db()
+    assert (job.total, job.replayed, job.unassigned) == (9, 9, None)
+    assert job.finished_at is not None
+    assert max(held) <= 3 + 2
+    assert DeadLetter.objects.filter(resolved_at=None).count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+def test_a_stopped_job_takes_no_further_letters() -> None:
+    _buried(10)
+    job = _start()
+    assert replay.stop(job) == 10
+    assert _run() == rounds.Swept()
+    assert replay.run(job, limit=5) == replay.Ran()
+    assert DeadLetter.objects.filter(replay_job=None, resolved_at=None).count() == 10
+    assert ReplayJob.objects.get(pk=job.pk).finished_at is not None
+
+
+def test_a_filter_that_a_job_keeps_is_read_back() -> None:
+    letters = LetterFilter(
+        reason="exhausted",
+        channel=PUSH_LANE.channel,
+        provider="fcm",
+        since=clock.now(),
+        until=clock.now(),
+        producer_id=7,
+        mode=PUSH_LANE.mode,
+    )
+    for each in (letters, LetterFilter()):
+        assert LetterFilter.from_json(json.loads(json.dumps(each.to_json()))) == each
 
 
 @pytest.mark.django_db
@@ -208,3 +278,34 @@ def test_a_further_run_does_nothing_while_its_sweep_is_off_or_its_process_helps_
     with sweeps._helping:
         assert sweeps.help_out("replays") == rounds.Swept()
     assert sweeps.help_out("replays") == rounds.Swept(2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stop_beside_a_run_of_the_sweep_waits_for_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job, rows = replay_job(6)
+    count, is_counting, is_stopped = dead_letters.count, Event(), Event()
+
+    def count_late(of_job: ReplayJob, *, replayed: int, skipped: int) -> None:
+        is_counting.set()
+        is_stopped.wait(timeout=0.3)
+        count(of_job, replayed=replayed, skipped=skipped)
+
+    def run() -> replay.Ran:
+        try:
+            return replay.run(job, limit=4)
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(dead_letters, "count", count_late)
+    monkeypatch.setattr(db, "_TRIES", 1)  # a deadlock is an error
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run)
+        assert is_counting.wait(timeout=20)
+        assert replay.stop(job) == 2
+        is_stopped.set()
+        assert running.result(timeout=20).letters == 4
+    job.refresh_from_db()
+    assert (job.replayed, job.finished_at is not None) == (4, True)
+    assert DeadLetter.objects.filter(delivery_id__in=rows, replay_job=None).count() == 2

@@ -30,6 +30,11 @@ class ReplayJob(models.Model):
         default=False, db_default=False, help_text="Start the TTL anew (never for P0)."
     )
     total = models.IntegerField(default=0, db_default=0)
+    unassigned = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Dead letters that join the job in batches; empty once all have joined.",
+    )
     replayed = models.IntegerField(default=0, db_default=0)
     skipped = models.IntegerField(default=0, db_default=0)
     finished_at = models.DateTimeField(null=True, blank=True)

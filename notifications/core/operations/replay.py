@@ -1,9 +1,9 @@
 """Replay: send dead letters again, through all gates.
 
-A replay job assigns its dead letters at the start, so later dead letters do not join. The sweep
-processes a few hundred dead letters in each transaction. A dead letter is replayed once: a
-transaction moves its delivery and closes it, and a dead letter belongs to at most one job. Without
-`forced`, a notification that reached its recipient meanwhile is skipped.
+A replay job takes the dead letters that are open at its start, in batches (`replay_letters`); later
+dead letters do not join. The sweep processes a few hundred dead letters in each transaction. A dead
+letter is replayed once: a transaction moves its delivery and closes it, and a dead letter belongs
+to at most one job. Without `forced`, a notification that has reached its recipient is skipped.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from notifications.core.store.postgres import (
     id_ranges,
     partitions,
     reads,
+    replay_letters,
     secret_variables,
     transitions,
 )
@@ -65,18 +66,17 @@ def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl:
     """
 
     def work() -> ReplayJob:
-        found = dead_letters.matching(letters)
         if letters.ids is not None:
-            _refuse_if_wiped(list(found))
+            _refuse_if_wiped(list(dead_letters.matching(letters)))
         job = ReplayJob.objects.create(
             mode=letters.mode or Mode.LIVE,
             requested_by=requested_by,
             forced=forced,
             renews_ttl=renews_ttl,
         )
-        job.total = found.update(replay_job=job)
+        replay_letters.assign_first(job, letters)
         job.finished_at = None if job.total else clock.now()
-        job.save(update_fields=["total", "finished_at"])
+        job.save(update_fields=["total", "unassigned", "finished_at"])
         return job
 
     return db.in_transaction(work)
@@ -90,6 +90,8 @@ class Ran:
     """Number of processed dead letters."""
     failed: int = 0
     """Number of those that raised an exception. They stay open without the job."""
+    has_rest: bool = False
+    """True if dead letters have yet to join the job."""
 
 
 def run(job: ReplayJob, *, limit: int) -> Ran:
@@ -104,6 +106,9 @@ def run(job: ReplayJob, *, limit: int) -> Ran:
         ProgrammingError: the code or the schema is wrong; the dead letters left have not changed.
         OperationalError: the database is away; the dead letters left have not changed.
     """
+    has_rest = False
+    if job.unassigned is not None:
+        has_rest = db.in_transaction(partial(replay_letters.assign_next, job))
     first, past = db.in_transaction(lambda: _run_within_retention(job, limit=limit))
     others = [
         db.in_transaction(partial(_run_past_retention, job, each)) for each in past[:_PAST_AT_ONCE]
@@ -111,6 +116,7 @@ def run(job: ReplayJob, *, limit: int) -> Ran:
     return Ran(
         first.letters + sum(each.letters for each in others),
         first.failed + sum(each.failed for each in others),
+        has_rest,
     )
 
 
@@ -118,9 +124,8 @@ def _run_within_retention(job: ReplayJob, *, limit: int) -> tuple[Ran, list[int]
     """Process dead letters with a notification; returns the ids of the others as well."""
     letters = dead_letters.next_of(job, limit=limit)
     if not letters:
-        ReplayJob.objects.filter(id=job.id, finished_at=None).exclude(
-            letters__resolved_at=None
-        ).update(finished_at=clock.now())
+        left = ReplayJob.objects.filter(id=job.id, finished_at=None, unassigned__isnull=True)
+        left.exclude(letters__resolved_at=None).update(finished_at=clock.now())
         return Ran(), []
     there = _notifications_of(letters)
     living = [each for each in letters if ids.notification_of(each.delivery_id) in there]
@@ -149,9 +154,7 @@ def stop(job: ReplayJob) -> int:
     """
 
     def work() -> int:
-        released = DeadLetter.objects.filter(replay_job=job, resolved_at=None).update(
-            replay_job=None
-        )
+        released = replay_letters.release(job)
         ReplayJob.objects.filter(id=job.id, finished_at=None).update(finished_at=clock.now())
         return released
 

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Final
 
 import structlog
+from django.db.models import Q
 
 from notifications.core import conf
 from notifications.core.models import DeadLetter, ReplayJob
@@ -89,14 +90,15 @@ def replay_jobs(*, now: dt.datetime, limit: int) -> Swept:
     job, and the next run tries the job again.
     """
     del now  # the age of a dead letter does not matter
-    jobs = ReplayJob.objects.filter(finished_at=None).order_by("id")[:_MOST_REPLAY_JOBS]
+    is_open = Q(finished_at=None) | Q(unassigned__isnull=False)
+    jobs = ReplayJob.objects.filter(is_open).order_by("id")[:_MOST_REPLAY_JOBS]
     batch = functools.partial(_run_job, limit=limit)
     return loops.in_turn(jobs, batch, on_error=_log_error, at_once=_REPLAY_JOBS)
 
 
 def _run_job(job: ReplayJob, *, limit: int) -> Swept:
     ran = replay.run(job, limit=limit)
-    return Swept(ran.letters, ran.failed, more=ran.letters > 0)
+    return Swept(ran.letters, ran.failed, more=ran.letters > 0 or ran.has_rest)
 
 
 def _log_error(job: ReplayJob, _error: Exception) -> None:

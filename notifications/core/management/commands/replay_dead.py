@@ -81,7 +81,7 @@ class Command(BaseCommand):
         except replay.ReplayRefused as error:
             raise CommandError(str(error)) from error
         # The sweep also processes the job. Processing here needs no beat, and both at once is safe.
-        while replay.run(job, limit=_STEP).letters:
+        while (ran := replay.run(job, limit=_STEP)).letters or ran.has_rest:
             job.refresh_from_db()
             self.stdout.write(f"{job.replayed + job.skipped} of {job.total}")
         job.refresh_from_db()

@@ -5,7 +5,7 @@
                   session_settings, slots, thread_session, time_limit, durable_reads, db_errors,
                   disk, session_limit
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
-                  withdrawals, hold_checks, dead_letters
+                  withdrawals, hold_checks, dead_letters, replay_letters (of replay jobs)
     reads         reads, replica (reads from the read replica), timelines, search, activity,
                   change_feed, rollups, sent_beside, plot_annotations
     lanes         backlog, lane_work, lane_lag, unreachable, service_levels
