@@ -61,7 +61,7 @@ def create(*, owner: str, password: str) -> Rows:
     """
     chosen = password or secrets.token_urlsafe(_RANDOM_BYTES)
     account = None if administrator() else _account(owner, chosen)
-    with db.errors, transaction.atomic():
+    with transaction.atomic():
         with db.cursor() as running:
             running.execute("SELECT set_config('lock_timeout', %s, true)", [_LONGEST_WAIT])
         locks.wait_for_transaction([_BY])

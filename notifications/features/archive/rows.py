@@ -61,7 +61,7 @@ def stream(table: str, of: Day) -> Iterator[ExportRows]:
         django.db.Error: the database is away, or the partition is missing.
     """
     query = sql.SQL(db.statement(f"archive_{table}")).format(**of.names())
-    with transaction.atomic(), db.errors, db.cursor() as running:
+    with transaction.atomic(), db.cursor() as running:
         running.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         running.execute(sql.SQL("SET LOCAL work_mem = {}").format(_SORT_MEMORY))
         found = fingerprint(table, of)
@@ -82,7 +82,7 @@ def fingerprint(table: str, of: Day) -> RowsFingerprint:
 def recipients_without_key(of: Day) -> Iterator[int]:
     """Return the recipients of a day without an archive key, except erased recipients."""
     query = sql.SQL(db.statement("archive_recipients_without_key")).format(**of.names())
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(query)
         for row in running:
             yield row["recipient_id"]

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.core import checks
-from django.db import connection
+from django.db import DataError, connection, transaction
 from django.test import Client
 
 from notifications.core.store.postgres import session_settings
@@ -72,3 +72,11 @@ def _set_here(name: str, value: str) -> None:
     """Set a value for the transaction of the test."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config(%s, %s, true)", [name, value])
+
+
+def test_a_setting_that_the_server_refuses_is_an_error_of_django(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session_settings, "WANTED", {"lock_timeout": "soon"})
+    with pytest.raises(DataError, match="soon"), transaction.atomic():
+        session_settings.store()

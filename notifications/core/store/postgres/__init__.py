@@ -1,9 +1,9 @@
 """Postgres: the rows.
 
     statements    backend (Django's, with sessions that refuse a commit without its standby),
-                  db (SQL by name), arrays, copy_text, id_ranges, locks, locked_rows,
-                  session_settings, slots, thread_session, time_limit, durable_reads, db_errors,
-                  disk, session_limit
+                  db (SQL by name), arrays, copy_text, insert_texts, id_ranges, locks,
+                  locked_rows, session_settings, slots, thread_session, time_limit, durable_reads,
+                  db_errors, disk, session_limit
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
                   withdrawals, hold_checks, dead_letters, replay_letters (of replay jobs)
     reads         reads, replica (reads from the read replica), timelines, search, activity,

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Generic, LiteralString, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, LiteralString, TypeVar, cast
 
 import psycopg
 from django.db import (
@@ -25,12 +24,11 @@ from django.db import (
     connection,
     transaction,
 )
-from psycopg import sql
 from psycopg.pq import ConnStatus, Format
 from psycopg.rows import RowFactory, dict_row, tuple_row
 
 from notifications.core import feature
-from notifications.core.store.postgres import copy_text, thread_session
+from notifications.core.store.postgres import copy_text, insert_texts, thread_session
 from notifications.core.store.postgres.arrays import bound
 
 Answer = TypeVar("Answer")
@@ -63,18 +61,13 @@ def statement(name: str) -> LiteralString:
     return cast("LiteralString", text)  # type: ignore[redundant-cast]  # mypy: str, psycopg: not
 
 
-def cursor() -> psycopg.Cursor[dict[str, Any]]:
-    """Return a server-binding cursor on this thread's connection; rows are dicts."""
-    return _cursor(dict_row)
-
-
 def is_writable() -> bool:
     """Return True if the server takes writes: no standby, and not read-only.
 
     Raises:
         django.db.Error: the server is away.
     """
-    with errors, cursor() as running:
+    with cursor() as running:
         running.execute("SELECT current_setting('transaction_read_only') = 'off' AS writable")
         return bool((running.fetchone() or {}).get("writable"))
 
@@ -113,7 +106,17 @@ class _Errors:
 
 
 errors: Final = _Errors()
-"""For statements outside the functions of this module."""
+
+
+@contextmanager
+def cursor() -> Iterator[psycopg.Cursor[dict[str, Any]]]:
+    """Open a server-binding cursor on this thread's connection; rows are dicts.
+
+    Raises:
+        django.db.Error: the translated error of psycopg, in the block.
+    """
+    with errors, _cursor(dict_row) as running:
+        yield running
 
 
 def is_read_only(error: Exception) -> bool:
@@ -160,7 +163,7 @@ def stream(name: str, parameters: Mapping[str, object]) -> Iterator[dict[str, An
     Raises:
         django.db.Error: as `rows`.
     """
-    with errors, cursor() as running:
+    with errors, _cursor(dict_row) as running:
         yield from running.stream(statement(name), bound(parameters))
 
 
@@ -217,7 +220,7 @@ def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
     """Run `sql/<name>.sql` and return the number of affected rows."""
-    with errors, cursor() as running:
+    with errors, _cursor(dict_row) as running:
         running.execute(statement(name), bound(parameters))
         return running.rowcount
 
@@ -260,13 +263,13 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
         if patience is not None:
             values.append(str(patience // _MILLISECOND))
         with errors, _raw_cursor() as running:
-            running.execute(_insert(shape, is_patient=is_patient), values)
+            running.execute(insert_texts.insert(shape, is_patient=is_patient), values)
         return
-    with transaction.atomic(), errors, cursor() as running:
+    with transaction.atomic(), errors, _cursor(dict_row) as running:
         if patience is not None:
             wait_for_locks(patience)
         for each in filled:
-            with running.copy(_copy(each.table, each.columns)) as stream:
+            with running.copy(insert_texts.copy(each.table, each.columns)) as stream:
                 stream.write(copy_text.encode(each.records))
 
 
@@ -279,7 +282,11 @@ def copy_lines(table: str, columns: tuple[str, ...], lines: Sequence[str]) -> No
     """
     if not lines:
         return
-    with errors, cursor() as running, running.copy(_copy(table, columns)) as stream:
+    with (
+        errors,
+        _cursor(dict_row) as running,
+        running.copy(insert_texts.copy(table, columns)) as stream,
+    ):
         stream.write("".join(lines).encode())
 
 
@@ -313,45 +320,6 @@ def _set_lock_timeout(limit: str) -> str:
 def _raw_cursor() -> psycopg.RawCursor[Any]:
     """Return a cursor with Postgres's placeholders ($1), so that psycopg skips parsing."""
     return psycopg.RawCursor(thread_session.current())
-
-
-_Shape: TypeAlias = tuple[tuple[str, tuple[str, ...], int], ...]
-"""Table, columns and number of records."""
-
-
-@functools.lru_cache(maxsize=512)
-def _insert(shape: _Shape, *, is_patient: bool) -> LiteralString:
-    """Build one statement for all tables: one round trip, one transaction.
-
-    With patience the last value is in milliseconds: the first record sets the lock timeout, before
-    any wait for a lock.
-    """
-    number = itertools.count(1)
-    places = [
-        [[f"${next(number)}" for _ in columns] for _ in range(count)] for _, columns, count in shape
-    ]
-    if is_patient:
-        first = places[-1][0]  # the last INSERT is the outermost one, which runs first
-        limit = f"set_config('lock_timeout', ${next(number)}, true)"
-        first[-1] = f"CASE WHEN {limit} <> '' THEN {first[-1]} END"
-    texts = [  # names of our own tables and columns: nobody's input can reach them
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608 - our own names
-        + ", ".join([f"({', '.join(each)})" for each in records])
-        for (table, columns, _), records in zip(shape, places, strict=True)
-    ]
-    inner = ", ".join(f"_{place} AS ({text})" for place, text in enumerate(texts[:-1]))
-    text = f"WITH {inner} {texts[-1]}" if inner else texts[-1]
-    return cast("LiteralString", text)  # type: ignore[redundant-cast]  # as in statement
-
-
-@functools.cache
-def _copy(table: str, columns: tuple[str, ...]) -> sql.SQL:
-    return _own(f"COPY {table} ({', '.join(columns)}) FROM STDIN")
-
-
-def _own(text: str) -> sql.SQL:
-    # Names of our own tables and columns: nobody's input can reach them.
-    return sql.SQL(cast("LiteralString", text))  # type: ignore[redundant-cast]  # as in statement
 
 
 def in_transaction(work: Callable[[], Answer]) -> Answer:

@@ -43,7 +43,7 @@ def lock_addresses(mode: int, devices: Iterable[str]) -> None:
     keys = {f"{int(mode)}:{addresses.key(Channel.PUSH, each)}" for each in devices}
     if not keys:
         return
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(
             "SELECT pg_advisory_xact_lock(%s, hashed) FROM ("
             " SELECT DISTINCT hashtext(key) AS hashed FROM unnest(%s::text[]) AS key ORDER BY 1"

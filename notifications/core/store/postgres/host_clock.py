@@ -46,7 +46,7 @@ def compare() -> bool:
     Raises:
         django.db.Error: Postgres is away; the last comparison still counts.
     """
-    with db.cursor() as running, connection.wrap_database_errors:
+    with db.cursor() as running:
         asked = clock.steady()
         running.execute("SELECT clock_timestamp() AS now")
         row = running.fetchone()

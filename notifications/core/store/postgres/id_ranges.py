@@ -133,7 +133,7 @@ def _with_open_rows(days: Sequence[dt.date]) -> list[dt.date]:
     if not days:
         return []
     each = [_ONE_OPEN.format(day.isoformat(), _table(day)) for day in days]
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(sql.SQL(" UNION ALL ").join(each))
         return sorted(dt.date.fromisoformat(row["day"]) for row in running.fetchall())
 
@@ -145,6 +145,6 @@ def _table(day: dt.date) -> sql.Identifier:
 def _is_due(day: dt.date) -> bool:
     """Return True if a row of the day is due before the next look."""
     statement = _DUE_SOON.format(_table(day))
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(statement, {**LANE_COLUMNS, "statuses": _WITH_DUE_TIME, "ahead": _AHEAD})
         return running.fetchone() is not None

@@ -20,7 +20,7 @@ def try_for_transaction(name: str) -> bool:
     The lock belongs to the transaction, because a transaction pooler may run the session's next
     statement on another connection.
     """
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(
             "SELECT pg_try_advisory_xact_lock(%s, hashtext(%s)) AS taken", [_CLASS, name]
         )
@@ -34,7 +34,7 @@ def wait_for_transaction(names: Collection[str]) -> None:
     Raises:
         OperationalError: a transaction kept a lock for longer than lock_timeout.
     """
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         for name in sorted(names):
             running.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_CLASS, name])
 
@@ -47,5 +47,5 @@ def share_for_transaction(name: str) -> None:
     Raises:
         OperationalError: a transaction kept the lock for longer than lock_timeout.
     """
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute("SELECT pg_advisory_xact_lock_shared(%s, hashtext(%s))", [_CLASS, name])

@@ -164,7 +164,7 @@ class _Part(NamedTuple):
 
 def _parts() -> list[_Part]:
     """Find tables by name, because a detached table has no other link to the parent."""
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(
             "SELECT c.relname AS name, i.inhparent IS NOT NULL AS is_attached,"
             " coalesce(i.inhdetachpending, false) AS is_pending"

@@ -46,6 +46,6 @@ def delete(kept: RowRetention, *, now: dt.datetime, limit: int) -> int:
     current = conf.current()
     age: dt.timedelta = getattr(current, kept.setting) if kept.setting else kept.age
     statement = _DELETE.format(table=sql.Identifier(kept.table), column=sql.Identifier(kept.column))
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(statement, {"before": now - age - current.max_clock_skew, "limit": limit})
         return running.rowcount

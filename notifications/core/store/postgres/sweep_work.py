@@ -60,7 +60,7 @@ def with_work(conditions: Mapping[str, Work]) -> set[str]:
         "statuses": [int(status) for _, status, _ in due],
         "within_seconds": [within.total_seconds() for _, _, within in due],
     }
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(_statement(files, has_due=bool(due)), bound(parameters))
         found = {row["sweep"] for row in running.fetchall()}
     if "" in found:

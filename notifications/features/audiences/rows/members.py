@@ -144,7 +144,7 @@ def fetch(
     Raises:
         django.db.Error: the translated error of psycopg.
     """
-    with db.errors, db.cursor() as running:
+    with db.cursor() as running:
         running.execute(statement, arrays.bound(parameters), prepare=False)
         return running.fetchall()
 
