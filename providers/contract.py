@@ -12,7 +12,7 @@ a batch has one for each message, and the caller handles every kind (`match`, `a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Protocol, runtime_checkable
@@ -20,11 +20,12 @@ from uuid import UUID
 
 from providers.mail_headers import NO_HEADERS, MailHeaders
 from providers.message_parts import Attachment, InApp
+from providers.records import record
 from providers.refused_parts import RefusedPart
 
 
 class Channel(IntEnum):
-    """A channel to a recipient. Postgres stores the number; `label` is the name for display."""
+    """A channel to a recipient. Postgres stores the number; API, lanes and logs show `label`."""
 
     PUSH = 1
     SMS = 2
@@ -33,8 +34,7 @@ class Channel(IntEnum):
     WEBHOOK = 5
     CHAT = 6
 
-    label: str
-    """The name in the API, in lanes and in logs: `push`, `in_app` ..."""
+    label: str  # `push`, `in_app` ...
 
     def __init__(self, _number: int) -> None:
         self.label = self._name_.lower()
@@ -56,7 +56,7 @@ class Repeat(StrEnum):
     """The recipient gets the message twice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Pace:
     """The allowed rate of calls to a vendor: a bucket of `burst` messages that refills steadily."""
 
@@ -69,7 +69,7 @@ class Pace:
         return cls(burst=per_second, per_second=per_second)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Capabilities:
     """The data about a provider that delivery needs before the call."""
 
@@ -105,7 +105,7 @@ class Capabilities:
     """An address's endpoint, without a secret, if health is stored for each (webhook, chat)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Message:
     """A rendered message to an address: all data for an adapter."""
 
@@ -153,7 +153,7 @@ class Message:
     """Values of the template's placeholders, in order; never logged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Accepted:
     """The provider accepted the message."""
 
@@ -165,7 +165,7 @@ class Accepted:
     """The address that replaced the message's address for good: the contact stores the new one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Throttled:
     """The provider refuses for the rate; nothing was sent. Try again after `retry_after`."""
 
@@ -174,7 +174,7 @@ class Throttled:
     retry_after: timedelta | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Unavailable:
     """The provider is down or unreachable; nothing was sent. Try again."""
 
@@ -183,7 +183,7 @@ class Unavailable:
     retry_after: timedelta | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NotStarted:
     """The call did not begin, because the local queue was too long or the process is stopping.
 
@@ -194,7 +194,7 @@ class NotStarted:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Rejected:
     """The provider refused the message for good: a repeat by the same provider is useless."""
 
@@ -213,7 +213,7 @@ class Rejected:
     refused_part: RefusedPart = RefusedPart.NONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Misconfigured:
     """A local setting is wrong: credentials, sender, account. The backlog must be kept."""
 
@@ -222,7 +222,7 @@ class Misconfigured:
     refused_part: RefusedPart = RefusedPart.NONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Unanswered:
     """Bytes were sent and no answer came: the vendor may have sent the message."""
 
@@ -233,7 +233,7 @@ class Unanswered:
 Outcome = Accepted | Throttled | Unavailable | NotStarted | Rejected | Misconfigured | Unanswered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Result:
     """The outcome of a message of a batch."""
 
@@ -264,7 +264,7 @@ class ReceiptKind(StrEnum):
     """The provider accepted the message and later gave up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Receipt:
     """An entry of a provider's callback, with at least one id."""
 
@@ -298,7 +298,7 @@ class Keyword(StrEnum):
     """The vendor answers it; here it is only logged (`feedback.inbound_sms`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class InboundText:
     """A person's text in answer."""
 
@@ -315,7 +315,7 @@ class InboundText:
     """Channel whose messages STOP ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Removal:
     """The vendor took an address off its own suppression list, and sends to the address again."""
 
@@ -331,7 +331,7 @@ class Removal:
 Said = Receipt | InboundText | Removal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ReceiptRequest:
     """A provider's callback as received."""
 
@@ -342,7 +342,7 @@ class ReceiptRequest:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Finding:
     """One line of a provider's check, for display in a shell."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from providers.records import record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record
 class MailHeaders:
     """Headers that a message of a provider call may set; an empty value: no such header."""
 

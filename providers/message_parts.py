@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Any
 
+from providers.records import record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record
 class Attachment:
     """A file of an e-mail."""
 
@@ -22,7 +24,7 @@ class Attachment:
     """The HTML shows the image as `cid:` and this id; empty: the file is not shown in the text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class InAppAction:
     """A button of an in-app message."""
 
@@ -32,7 +34,7 @@ class InAppAction:
     """Empty: the click goes to the producer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class InApp:
     """The parts that only a message on the channel in_app has."""
 
