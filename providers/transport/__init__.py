@@ -10,7 +10,8 @@ clients, and because libcurl has HTTP/2, connection reuse and precise timeouts.
 
     exchange   requests and replies
     client     Transport, the only interface
-    loop       the thread that starts and collects requests; the sockets that it waits for
+    loop       the thread that starts and collects requests
+    watching   the sockets that the loop waits for
     origin     how many requests the connections to one server can carry
     lines      waiting requests: urgent before patient, bounds, deadlines
     easy       one libcurl handle: options, and the meaning of errors

@@ -88,7 +88,7 @@ class Transport:
         """
         batch = Batch.of(requests, deadline_seconds=deadline.total_seconds(), begins=begins)
         if requests:
-            is_strange = any(request.guard is not None for request in requests)
+            is_strange = {request.guard for request in requests} != {None}
             self._running_loop(is_strange=is_strange).submit(batch)
         return _replies(batch)
 

@@ -1,7 +1,7 @@
 """One request on one libcurl handle: options, and the meaning of libcurl's errors.
 
-A handle is made once and used for many requests: `__init__` sets the constant options, and `begin`
-sets the rest.
+A handle is made once and used for many requests: `__init__` sets the constant options, `begin` sets
+the rest. Options that most requests of a handle share are set if they change.
 
 libcurl repeats a request by itself when a reused connection dies before the first byte of an
 answer. If the provider crashed after acceptance, the repeat is a second message to the person,
@@ -33,7 +33,7 @@ from providers.transport import sockets
 from providers.transport.exchange import Failure, FailureKind, Reply, Request, Response
 from providers.transport.guard import AddressPolicy
 from providers.transport.origin import Plan
-from providers.transport.sockets import Sockets
+from providers.transport.sockets import Sockets, Turn
 
 USER_AGENT: Final = "Notifications"
 """The product alone, because a webhook's endpoint is untrusted."""
@@ -59,6 +59,10 @@ sent."""
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 """Errors of `socket` that tell of this process or host, and not of the provider."""
 
+SHORT_SECONDS: Final = 0.02
+"""Longest wait of an answer for this process that is not reported: two steps of the kernel's clock.
+The adaptive limit of calls in flight allows for more."""
+
 _DESCRIPTORS: Final = 4
 """Descriptors of a new connection: libcurl's pair for a lookup, a file and a socket."""
 
@@ -72,6 +76,7 @@ class Easy:
         "_ends_at",
         "_guard",
         "_header",
+        "_is_first",
         "_is_late",
         "_lacks_socket",
         "_length",
@@ -81,6 +86,7 @@ class Easy:
         "_port",
         "_sent",
         "_sent_at",
+        "_shared",
         "_sockets",
         "_wanted_header",
         "came_early",
@@ -107,8 +113,10 @@ class Easy:
         self._sent_at = 0.0
         self._on_begin: Callable[[], None] | None = None
         self._ends_at = math.inf
-        self._blocked = self._is_late = self._lacks_socket = False
+        self._blocked = self._is_late = self._lacks_socket = self._is_first = False
         self._lent: socket.socket | None = None
+        self._shared: tuple[object, ...] = ()
+        """Values behind the options that `_set_shared` has set."""
         curl.setopt(pycurl.NOSIGNAL, 1)  # signals and threads do not mix
         curl.setopt(pycurl.PROXY, "")  # http_proxy in the environment must not reroute secrets
         curl.setopt(pycurl.USERAGENT, USER_AGENT)  # libcurl's own lists its libraries' versions
@@ -151,24 +159,34 @@ class Easy:
         Raises:
             ValueError: the request is malformed and cannot be sent.
         """
-        if "\n" in "".join(request.headers) or "\r" in "".join(request.headers):
+        headers = "".join(request.headers)
+        if "\n" in headers or "\r" in headers:
             raise ValueError("a header has a line break")
         self._body.clear()
         self._length, self._longest = 0, request.body_limit_bytes
-        self._wanted_header = request.wanted_header.encode()
         self._header = ""
         self._guard = request.guard
         self._on_begin = on_begin
         self._ends_at = ends_at
-        self._sent = self._blocked = self._is_late = self._lacks_socket = False
+        self._sent = self._blocked = self._is_late = self._lacks_socket = self._is_first = False
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         self.descriptors.clear()
+        shared = (request.url, request.method, request.wanted_header, self._longest, plan)
+        if shared != self._shared:
+            self._shared = ()  # an option may be malformed
+            self._set_shared(request, plan)
+            self._shared = shared
+        self.curl.setopt(pycurl.HTTPHEADER, request.headers)
+        if request.method == "POST":
+            self.curl.setopt(pycurl.POSTFIELDS, request.body)  # makes it a POST
+
+    def _set_shared(self, request: Request, plan: Plan) -> None:
         curl = self.curl
         curl.setopt(pycurl.URL, request.url)
         # One HTTP/2 connection instead of sixty. Over plain HTTP it would only wait for the first
         # answer.
         curl.setopt(pycurl.PIPEWAIT, request.url.startswith("https:"))
-        curl.setopt(pycurl.HTTPHEADER, request.headers)
+        self._wanted_header = request.wanted_header.encode()
         if self._wanted_header:
             curl.setopt(pycurl.HEADERFUNCTION, self._read_header)
         else:
@@ -177,7 +195,6 @@ class Easy:
             curl.setopt(pycurl.HTTPGET, 1)
             curl.setopt(pycurl.MAXFILESIZE_LARGE, self._longest)  # ends it at the Content-Length
         else:
-            curl.setopt(pycurl.POSTFIELDS, request.body)  # makes it a POST
             curl.setopt(pycurl.MAXFILESIZE_LARGE, 0)  # the begin of a long error is worth reading
         curl.setopt(pycurl.FRESH_CONNECT, plan.fresh)
         curl.setopt(pycurl.FORBID_REUSE, plan.sweeping)
@@ -193,25 +210,32 @@ class Easy:
         version: int = self.curl.getinfo(pycurl.INFO_HTTP_VERSION)
         return version == pycurl.CURL_HTTP_VERSION_2_0
 
-    def own_delay(self, *, began_at: float) -> timedelta:
+    def own_delay(self, *, began_at: float, missed_at: float) -> timedelta:
         """Return the time since `began_at` in which request and answer waited for this process.
 
-        The handle still belongs to the multi, which knows the connection. On a connection for
-        several requests the answer counts as new as the connection's last bytes.
+        The handle still belongs to the multi, which knows the connection. At `missed_at` a look at
+        the sockets began that did not find the answer, so the answer waited since then at most: the
+        kernel, which knows how long, is asked only if that is more than `SHORT_SECONDS`. On a
+        connection for several requests the answer counts as new as the connection's last bytes.
         """
         if not self._sent:
             return timedelta(0)
         connecting: float = self.curl.getinfo(pycurl.PRETRANSFER_TIME)
-        before = self._sent_at - began_at - connecting
-        after = sockets.seconds_since_input(self.curl.getinfo(pycurl.ACTIVESOCKET))
-        return timedelta(seconds=max(0.0, before) + min(after, monotonic() - self._sent_at))
+        before, after = max(0.0, self._sent_at - began_at - connecting), 0.0
+        now = monotonic()
+        if now - max(missed_at, self._sent_at) > SHORT_SECONDS:
+            after = sockets.seconds_since_input(self.curl.getinfo(pycurl.ACTIVESOCKET))
+            after = min(after, now - self._sent_at)
+        return timedelta(seconds=before + after)
 
     def finish(self, error: int, *, elapsed: timedelta, own_delay: timedelta) -> Reply:
         """Return the reply of the request, given libcurl's code (`E_OK` is 0)."""
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         answered = error == pycurl.E_OK or status >= HTTPStatus.OK  # 1xx are not answers
         self.was_answered = answered
-        self.has_proved = self._sent and self._sockets.record_end(self._port, answered=answered)
+        self.has_proved = self._is_first and answered
+        if self._is_first:
+            self._sockets.record_first(self._port, answered=answered)
         if answered:
             seconds: int = self.curl.getinfo(pycurl.RETRY_AFTER)
             return Response(
@@ -258,6 +282,8 @@ class Easy:
     # Called by libcurl, on the loop's thread
 
     def _write(self, chunk: bytes) -> int | None:
+        if self._is_first:  # libcurl may give the connection away before `finish`
+            self._sockets.record_first(self._port, answered=True)
         self._length += len(chunk)
         if self._length > self._longest:
             return -1  # ends the transfer; the status is known
@@ -302,13 +328,14 @@ class Easy:
         if self._sent_at >= self._ends_at:
             self._is_late = True
             return 1
-        self.met_closed = self._sockets.is_closed(local_port)
-        self.came_early = not self.met_closed and not self._sockets.admits(local_port)
-        self._port = local_port
-        self._sent = not (self.met_closed or self.came_early)
-        if self._sent and self._on_begin is not None:
+        turn = self._sockets.take_turn(local_port)
+        if turn is Turn.CLOSED or turn is Turn.EARLY:
+            self.met_closed, self.came_early = turn is Turn.CLOSED, turn is Turn.EARLY
+            return 1
+        self._port, self._is_first, self._sent = local_port, turn is Turn.FIRST, True
+        if self._on_begin is not None:
             self._on_begin()
-        return 0 if self._sent else 1
+        return 0
 
 
 def _milliseconds(seconds: float) -> int:

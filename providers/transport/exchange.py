@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final, Literal
 
+from providers.records import record
 from providers.transport.guard import AddressPolicy
 
 BODY_LIMIT_BYTES: Final = 64 * 1024
@@ -16,7 +17,7 @@ BODY_LIMIT_BYTES: Final = 64 * 1024
 _SUCCESS: Final = range(200, 300)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Request:
     """An HTTP request."""
 
@@ -37,7 +38,7 @@ class Request:
     """Urgent requests go before others while requests wait for a slot."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Response:
     """The server answered."""
 
@@ -47,7 +48,8 @@ class Response:
     elapsed: timedelta
     """Time from the start of the request; the wait for a free slot is not counted."""
     own_delay: timedelta = timedelta(0)
-    """Part of `elapsed` in which the request or the answer waited for this process."""
+    """Part of `elapsed` in which the request waited for this process, and the answer, if it waited
+    longer than `easy.SHORT_SECONDS`."""
     retry_after: timedelta | None = None
     """Wait of the Retry-After header, in seconds or as a date; libcurl limits the wait to six
     hours."""
@@ -76,7 +78,7 @@ class FailureKind(StrEnum):
     changes nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Failure:
     """No answer came."""
 

@@ -6,12 +6,14 @@ wait for the end of a thousand slow calls.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from time import monotonic
 from typing import Final
+
+import pycurl
 
 from providers.transport.exchange import Reply, Request
 from providers.transport.origin import Origin
@@ -20,6 +22,9 @@ _GATHER_SECONDS: Final = 0.005
 """Longest wait of a reply for other replies of the batch; the last reply never waits."""
 _BEGIN_WITHIN: Final = 0.5
 """Share of the deadline in which a request must start."""
+_MOST_STARTS: Final = 64
+"""Requests of a queue that start between two looks at the sockets: the answers that came meanwhile
+free their connections, and libcurl searches all used connections of a server at each request."""
 _REMEMBERED: Final = 1_000
 """Number of origins above which idle origins are dropped."""
 
@@ -40,6 +45,8 @@ class Batch:
     """Set after the caller left: waiting requests must never start."""
     expired: bool = False
     """No request waits any more; only requests in flight are to come."""
+    begun: OrderedDict[pycurl.Curl, float] = field(default_factory=OrderedDict)
+    """Deadlines of the requests in flight, earliest first (monotonic seconds)."""
     unanswered: int = 0
     fresh: list[tuple[int, Reply]] = field(default_factory=list)
     """Replies that the caller has not got yet."""
@@ -66,6 +73,10 @@ class Batch:
     def ends_by(self) -> float:
         """Return the time of the last reply, at the latest (monotonic seconds)."""
         return self.begin_by + self.deadline_seconds
+
+    def next_deadline(self) -> float:
+        """Return the deadline of the request that began first, if any is in flight."""
+        return next(iter(self.begun.values()))
 
     def answer(self, index: int, reply: Reply) -> None:
         """Note the reply of a request."""
@@ -125,12 +136,13 @@ class Lines:
         return sum(len(line) for queue in queues for line in queue.lines.values())
 
     def add(self, batch: Batch) -> None:
-        """Add the requests of a batch at the end of the queues."""
+        """Add the requests of a batch, at least one, at the end of the queues."""
+        last = batch.requests[0]
+        name, queue = self._queue_of(last)
         for index, request in enumerate(batch.requests):
-            name = _origin_of(request)
-            queue = self._queues.get(name) or self._new_queue(name, request)
-            if queue.is_idle:
-                queue.origin.wake(now=monotonic())
+            if request.url != last.url or request.guard is not last.guard:
+                last = request
+                name, queue = self._queue_of(last)
             queue.lines[request.urgent].append((batch, index))
             self._waiting[request.urgent][name] = None
 
@@ -143,16 +155,24 @@ class Lines:
     def startable(self) -> Iterator[tuple[str, Origin, Batch, int]]:
         """Take out the requests that may start now, urgent requests first.
 
-        The caller starts or lands each request.
+        The caller starts or lands each request. Up to `_MOST_STARTS` of each queue start now; the
+        next call has the others.
         """
         for urgent in (True, False):
             for name in list(self._waiting[urgent]):
                 queue = self._queues[name]
-                line = queue.lines[urgent]
-                while line and self._has_room(queue, urgent=urgent):
+                line, other, origin = queue.lines[urgent], queue.lines[not urgent], queue.origin
+                bound, in_total = self._bounds_of(queue, urgent=urgent)
+                bound = min(bound, origin.in_flight + _MOST_STARTS)
+                while (
+                    line
+                    and origin.in_flight < bound
+                    and self._in_flight < in_total
+                    and origin.takes_another(waiting=len(line) + len(other))
+                ):
                     batch, index = line.popleft()
                     self._in_flight += 1
-                    yield name, queue.origin, batch, index
+                    yield name, origin, batch, index
                 if not line:
                     del self._waiting[urgent][name]
 
@@ -175,6 +195,14 @@ class Lines:
                     del names[name]
         return dropped
 
+    def _queue_of(self, request: Request) -> tuple[str, _Queue]:
+        """Return an origin's name and queue for a request that is about to wait."""
+        name = _origin_of(request)
+        queue = self._queues.get(name) or self._new_queue(name, request)
+        if queue.is_idle:
+            queue.origin.wake(now=monotonic())
+        return name, queue
+
     def _new_queue(self, name: str, request: Request) -> _Queue:
         if len(self._queues) >= _REMEMBERED:
             self._queues = {
@@ -185,13 +213,12 @@ class Lines:
         queue = self._queues[name] = _Queue(Origin(may_multiplex=name.startswith("https:")), bound)
         return queue
 
-    def _has_room(self, queue: _Queue, *, urgent: bool) -> bool:
+    def _bounds_of(self, queue: _Queue, *, urgent: bool) -> tuple[int, int]:
+        """Return the most requests in flight to the origin, and in total."""
         bound, in_total = queue.bound, self._bounds.in_total
         if urgent:
-            bound, in_total = bound + max(1, bound // 8), in_total + max(1, in_total // 8)
-        is_free = queue.origin.in_flight < bound and self._in_flight < in_total
-        waiting = len(queue.lines[True]) + len(queue.lines[False])
-        return is_free and queue.origin.takes_another(waiting=waiting)
+            return bound + max(1, bound // 8), in_total + max(1, in_total // 8)
+        return bound, in_total
 
 
 def _origin_of(request: Request) -> str:

@@ -13,20 +13,14 @@ a standstill, starts again. A silent server is a failure, however late the proce
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import select
 import socket
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from heapq import heappop, heappush
-from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import ClassVar, Final, Literal
+from typing import Final
 
 import pycurl
 
@@ -35,6 +29,7 @@ from providers.transport.exchange import Failure, FailureKind
 from providers.transport.lines import Batch, Bounds, Lines
 from providers.transport.origin import STREAMS, Plan
 from providers.transport.sockets import Sockets
+from providers.transport.watching import Watching
 
 STANDSTILL: Final = 1.0
 """Seconds by which a wait is late if the process stood still."""
@@ -43,14 +38,6 @@ REPRIEVE: Final = 1.0
 _LATE_AFTER: Final = CONNECT_TIMEOUT.total_seconds() + 0.25
 """Seconds after which libcurl has ended a connection late: the process stood still, or had no CPU
 time, and the connection may have been made."""
-_MOST_EVENTS: Final = 8_192
-"""Ready sockets of one look: more than a loop has, so that the look misses none."""
-
-_EVENTS: Final = {
-    pycurl.POLL_IN: select.EPOLLIN,
-    pycurl.POLL_OUT: select.EPOLLOUT,
-    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
-}
 
 
 @dataclass(slots=True, eq=False)
@@ -61,8 +48,6 @@ class _Flight:
     index: int
     began_at: float
     plan: Plan
-    number: int
-    """Tells the flight from earlier flights of the same handle."""
 
 
 class Loop:
@@ -74,10 +59,9 @@ class Loop:
         self._batches: set[Batch] = set()
         self._lines = Lines(bounds)
         self._flights: dict[pycurl.Curl, _Flight] = {}
-        self._numbers = count()
-        self._deadlines: list[tuple[float, int, pycurl.Curl]] = []
-        """Heap of deadlines, also of requests that have ended: without their bodies."""
         self._seen_at = monotonic()
+        self._looked_at = self._missed_at = self._seen_at
+        """Begin of the last look at the sockets, and of the look before that one."""
         self._reprieved_until = 0.0
         self._spare: list[Easy] = []
         self._sockets = Sockets()
@@ -88,7 +72,7 @@ class Loop:
             end.settimeout(0)
         self._watching.listen(self._ear.fileno())
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watching.follow)
         self._multi.setopt(pycurl.M_MAXCONNECTS, bounds.in_total)
         self._multi.setopt(pycurl.M_MAX_CONCURRENT_STREAMS, STREAMS)
         self._thread = Thread(target=self._run, name="http-transport", daemon=True)
@@ -146,15 +130,17 @@ class Loop:
         milliseconds = self._multi.timeout()
         timer_at = monotonic() + milliseconds / 1000 if milliseconds >= 0 else math.inf
         moments.append(timer_at)
-        if (next_deadline := self._next_deadline()) is not None:
-            moments.append(max(next_deadline, self._reprieved_until))
+        if deadlines := [batch.next_deadline() for batch in self._batches if batch.begun]:
+            moments.append(max(min(deadlines), self._reprieved_until))
         first = min(moments)
         timeout = None if first == math.inf else max(0.0, first - monotonic())
         self._notice_standstill()
+        self._missed_at, self._looked_at = self._looked_at, self._seen_at
         ready = self._watching.wait(timeout)
         self._notice_standstill(planned=math.inf if timeout is None else timeout)
+        ear = self._ear.fileno()
         for descriptor, events in ready:
-            if descriptor == self._ear.fileno():
+            if descriptor == ear:
                 self._ear.recv(4096)
             else:
                 self._multi.socket_action(descriptor, events)
@@ -168,25 +154,14 @@ class Loop:
         if now - before > planned + STANDSTILL:
             self._reprieved_until = now + REPRIEVE
 
-    def _next_deadline(self) -> float | None:
-        """Return the next deadline of a request in flight."""
-        while self._deadlines:
-            ends_at, number, curl = self._deadlines[0]
-            flight = self._flights.get(curl)
-            if flight is not None and flight.number == number:
-                return ends_at
-            heappop(self._deadlines)
-        return None
-
     def _end_overdue(self) -> None:
         self._notice_standstill()
         now = monotonic()
-        while self._reprieved_until <= now:
-            ends_at = self._next_deadline()
-            if ends_at is None or ends_at > now:
-                return
-            _, _, curl = heappop(self._deadlines)
-            self._land(curl, pycurl.E_OPERATION_TIMEDOUT)
+        if self._reprieved_until > now:
+            return
+        for batch in self._batches:
+            while batch.begun and batch.next_deadline() <= now:
+                self._land(next(iter(batch.begun)), pycurl.E_OPERATION_TIMEDOUT)
 
     def _take_in(self) -> None:
         while True:
@@ -208,17 +183,20 @@ class Loop:
 
     def _land(self, curl: pycurl.Curl, error: int) -> None:
         flight = self._flights.pop(curl)
-        own_delay = flight.easy.own_delay(began_at=flight.began_at)
+        del flight.batch.begun[curl]
+        easy = flight.easy
+        own_delay = easy.own_delay(began_at=flight.began_at, missed_at=self._missed_at)
         self._multi.remove_handle(curl)
         origin = self._lines.record_end(flight.origin)
         origin.end(opened=flight.plan.opens)
-        self._spare.append(easy := flight.easy)
+        self._spare.append(easy)
         if easy.met_closed:
             origin.met_closed(is_gone=flight.plan.sweeping)
         elif easy.came_early:
             origin.came_early()
         seconds = monotonic() - flight.began_at
-        if easy.met_closed or easy.came_early or self._is_late(flight, error, seconds=seconds):
+        is_early = easy.met_closed or easy.came_early
+        if is_early or (error and self._is_late(flight, error, seconds=seconds)):
             if flight.batch.expired:  # it may not start again
                 unsent = _unsent(FailureKind.NEVER_SENT, "not_started")
                 flight.batch.answer(flight.index, unsent)
@@ -242,7 +220,7 @@ class Loop:
         if error != pycurl.E_OPERATION_TIMEDOUT or seconds <= _LATE_AFTER:
             return False
         is_old = monotonic() - self._seen_at > STANDSTILL
-        has_event = not easy.descriptors.isdisjoint(self._watching.found)
+        has_event = not easy.descriptors.isdisjoint(self._watching.found())
         return is_old or has_event or not easy.descriptors
 
     def _expire(self) -> None:
@@ -259,7 +237,7 @@ class Loop:
         for name, origin, batch, index in self._lines.startable():
             easy = self._spare.pop() if self._spare else Easy(self._sockets)
             plan = origin.start()
-            now, number = monotonic(), next(self._numbers)
+            now = monotonic()
             ends_at = now + batch.deadline_seconds
             on_begin = batch.begins[index] if batch.begins else None
             try:
@@ -269,8 +247,8 @@ class Loop:
                 self._lines.record_end(name).end(opened=plan.opens)
                 batch.answer(index, _unsent(FailureKind.REFUSED, "malformed_request"))
                 continue
-            self._flights[easy.curl] = _Flight(easy, name, batch, index, now, plan, number)
-            heappush(self._deadlines, (ends_at, number, easy.curl))
+            self._flights[easy.curl] = _Flight(easy, name, batch, index, now, plan)
+            batch.begun[easy.curl] = ends_at
             self._multi.add_handle(easy.curl)
 
     def _hand_back(self) -> None:
@@ -281,119 +259,6 @@ class Loop:
                 batch.fresh = []
                 if not batch.unanswered:
                     self._batches.discard(batch)
-
-    # Called by libcurl from within socket_action
-
-    def _watch(self, event: int, fd: int, _multi: pycurl.CurlMulti, _data: object) -> Literal[0]:
-        if event == pycurl.POLL_REMOVE:
-            self._watching.put_down(fd)
-        else:
-            self._watching.want(fd, event)
-        return 0
-
-
-class Watching:
-    """An epoll that removes sockets late. The loop's thread owns the object.
-
-    libcurl names a socket at the beginning of each request and releases the socket at the end, and
-    most requests use the same few sockets. So a released socket stays registered until the socket
-    has an event (the server closes the connection). The kernel forgets a closed socket: if the
-    number of a released socket is unknown to epoll, it belongs to another socket now. A socket that
-    is closed here and open in a forked process is not forgotten, and no number removes the socket:
-    after an event of such a socket the epoll is replaced, and in a process that has forked as soon
-    as another socket has the number.
-
-    Guarantee: a socket that libcurl wants is registered, also under a number with an old
-    registration.
-    """
-
-    has_forked: ClassVar = False
-    """True in a process with a forked process, which may have the sockets open."""
-
-    def __init__(self) -> None:
-        """Start without sockets."""
-        self._epoll = select.epoll()
-        self._permanent: set[int] = set()
-        self._events: dict[int, int] = {}
-        """Registered events by descriptor, without the permanent descriptors."""
-        self._resting: set[int] = set()
-        """Released sockets."""
-        self.found: frozenset[int] = frozenset()
-        """Descriptors with an event in the last `wait`."""
-
-    def listen(self, descriptor: int) -> None:
-        """Wait for input on a descriptor, permanently."""
-        self._permanent.add(descriptor)
-        self._epoll.register(descriptor, select.EPOLLIN)
-
-    def want(self, descriptor: int, wanted: int) -> None:
-        """Wait for libcurl's events (`POLL_IN`, `POLL_OUT`, `POLL_INOUT`)."""
-        events, registered = _EVENTS[wanted], self._events.get(descriptor)
-        if registered is None:
-            self._epoll.register(descriptor, events)
-        elif descriptor in self._resting:
-            self._resting.remove(descriptor)
-            try:
-                self._epoll.modify(descriptor, events)
-            except FileNotFoundError:
-                if Watching.has_forked:
-                    del self._events[descriptor]
-                    self._replace()
-                self._epoll.register(descriptor, events)
-        elif registered != events:
-            self._epoll.modify(descriptor, events)
-        self._events[descriptor] = events
-
-    def put_down(self, descriptor: int) -> None:
-        """Note that libcurl wants no event of a socket now."""
-        if descriptor in self._events:
-            self._resting.add(descriptor)
-
-    def wait(self, seconds: float | None) -> Iterator[tuple[int, int]]:
-        """Wait for ready descriptors; return an iterator of descriptors and events for libcurl."""
-        found = self._epoll.poll(seconds, _MOST_EVENTS)
-        self.found = frozenset(descriptor for descriptor, _ in found)
-        return self._ready(found)
-
-    def _ready(self, found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        for descriptor, events in found:
-            if descriptor in self._resting:
-                self._forget(descriptor)
-            elif descriptor not in self._events and descriptor not in self._permanent:
-                self._replace()
-                return  # the new epoll tells of the other descriptors again
-            else:  # an error or the end of a connection counts as both
-                readable = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
-                writable = pycurl.CSELECT_OUT if events & ~select.EPOLLIN else 0
-                yield descriptor, readable | writable
-
-    def close(self) -> None:
-        """Remove all sockets."""
-        self._epoll.close()
-
-    def _replace(self) -> None:
-        self._epoll.close()
-        self._epoll = select.epoll()
-        for descriptor in self._permanent:
-            self._epoll.register(descriptor, select.EPOLLIN)
-        for descriptor in self._resting:
-            del self._events[descriptor]
-        self._resting.clear()
-        for descriptor, events in self._events.items():
-            self._epoll.register(descriptor, events)
-
-    def _forget(self, descriptor: int) -> None:
-        self._resting.remove(descriptor)
-        del self._events[descriptor]
-        with contextlib.suppress(OSError):  # closed meanwhile
-            self._epoll.unregister(descriptor)
-
-
-def _note_fork() -> None:
-    Watching.has_forked = True
-
-
-os.register_at_fork(after_in_parent=_note_fork)
 
 
 def _unsent(kind: FailureKind, code: str) -> Failure:

@@ -39,6 +39,10 @@ class Plan:
     connection."""
 
 
+USUAL: Final = Plan(opens=False, fresh=False, sweeping=False)
+"""The plan of nearly every request."""
+
+
 @dataclass(slots=True, eq=False)
 class Origin:
     """The state of one scheme, host and port. The loop's thread owns the object."""
@@ -69,17 +73,17 @@ class Origin:
 
     def takes_another(self, *, waiting: int) -> bool:
         """Return True if a waiting request can use a connection or open a connection."""
+        if self.in_flight - self._opening < self._room:
+            return True
         needed = min(_MOST_OPENING, 1 + waiting // STREAMS) if self._proven else 1
-        return self._has_ride or self._opening < needed
-
-    @property
-    def _has_ride(self) -> bool:
-        return self.in_flight - self._opening < self._room
+        return self._opening < needed
 
     def start(self) -> Plan:
         """Count one more request, and return the way to a connection."""
-        opens, sweeping = not self._has_ride, self._sweeps_next
+        opens, sweeping = self.in_flight - self._opening >= self._room, self._sweeps_next
         self.in_flight += 1
+        if not opens and not sweeping:
+            return USUAL
         self._opening += opens
         self._sweeps_next = False
         fresh = opens and self._proven > 0 and not sweeping

@@ -18,6 +18,7 @@ import logging
 import select
 import socket
 import struct
+from enum import Enum, auto
 from time import monotonic
 from typing import Final
 
@@ -28,6 +29,19 @@ _REPORT_EVERY_SECONDS: Final = 10.0
 _TCP_INFO: Final = struct.Struct("=52xI")
 """Of Linux's `tcp_info`: `tcpi_last_data_recv`, milliseconds since the last bytes came."""
 _INTERNET: Final = {socket.AF_INET, socket.AF_INET6}
+
+
+class Turn(Enum):
+    """The place of a request on its connection."""
+
+    FIRST = auto()
+    """The connection has carried no request."""
+    LATER = auto()
+    """The connection has answered."""
+    EARLY = auto()
+    """The connection carries its first request: the request must wait."""
+    CLOSED = auto()
+    """The server has closed the connection."""
 
 
 class Sockets:
@@ -59,33 +73,25 @@ class Sockets:
         """Note a socket with no local port yet."""
         self._unplaced.append(descriptor)
 
-    def is_closed(self, local_port: int) -> bool:
-        """Return True if the server has closed the connection from the local port."""
+    def take_turn(self, local_port: int) -> Turn:
+        """Return the turn of a request that is about to be written from the local port."""
         if self._unplaced:
             self._place()
         poll = self._polls.get(local_port)
-        found = poll.poll(0) if poll is not None else []
-        return bool(found) and bool(found[0][1] & _CLOSED)
+        if poll is not None and (found := poll.poll(0)) and found[0][1] & _CLOSED:
+            return Turn.CLOSED
+        if local_port in self._proven:
+            return Turn.LATER
+        if local_port in self._tried:
+            return Turn.EARLY
+        self._tried.add(local_port)
+        return Turn.FIRST
 
-    def admits(self, local_port: int) -> bool:
-        """Return True if a request may be written now; a new connection notes its first request."""
-        if local_port not in self._proven:
-            if self.is_tried(local_port):
-                return False
-            self._tried.add(local_port)
-        return True
-
-    def is_tried(self, local_port: int) -> bool:
-        """Return True if a connection carries its first request."""
-        return local_port in self._tried
-
-    def record_end(self, local_port: int, *, answered: bool) -> bool:
-        """Note the end of an admitted request; return True for the connection's first answer."""
+    def record_first(self, local_port: int, *, answered: bool) -> None:
+        """Note the answer to the first request of a connection, or the end without an answer."""
         self._tried.discard(local_port)
-        if not answered or local_port in self._proven:
-            return False
-        self._proven.add(local_port)
-        return True
+        if answered:
+            self._proven.add(local_port)
 
     def _place(self) -> None:
         for descriptor in self._unplaced:

@@ -114,6 +114,35 @@ def test_a_wanted_header_is_kept_and_not_carried_over_to_the_next_request(
     assert [reply.header for reply in replies if isinstance(reply, Response)] == ["one", "", ""]
 
 
+def test_each_request_has_its_own_method_and_url_after_any_other_request(
+    transport: Transport,
+) -> None:
+    seen: list[tuple[str, str, bytes]] = []
+
+    def note(request: Seen) -> ServerAnswer:
+        seen.append((request.method, request.path, request.body))
+        return ServerAnswer(status=200)
+
+    with http_server(note) as url:
+        sent = [
+            post(url, body=b"one"),
+            Request(url=url + "two", headers=[], method="GET"),
+            Request(url="http://exämple/\0", headers=[], method="GET"),
+            post(url, body=b"three"),
+            Request(url=url + "two", headers=[], method="GET"),
+            post(url + "four", body=b"four"),
+        ]
+        replies = [reply_to(transport, request) for request in sent]
+    assert [type(reply) for reply in replies].count(Response) == 5
+    assert seen == [
+        ("POST", "/", b"one"),
+        ("GET", "/two", b""),
+        ("POST", "/", b"three"),
+        ("GET", "/two", b""),
+        ("POST", "/four", b"four"),
+    ]
+
+
 def test_a_connection_that_dies_after_the_request_is_never_retried_in_secret(
     transport: Transport,
 ) -> None:

@@ -26,6 +26,8 @@ from providers.transport import FailureKind, Response, Transport, easy, loop
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Batch, Bounds
 from providers.transport.loop import Loop, _Flight
+from providers.transport.origin import Origin, Plan
+from providers.transport.watching import Watching
 from tests.providers.fakes import Listener, never
 from tests.providers.sending import SECOND, failed, http_server, post, raw_server, reply_to
 
@@ -109,6 +111,33 @@ def test_a_server_of_a_strangers_is_not_flooded() -> None:
         replies = transport.send([post(url)] * 50, deadline=30 * SECOND)
         assert all(isinstance(reply, Response) for _, reply in replies)
         assert most > 5  # the same server in our own settings is no stranger
+
+
+def test_answers_are_read_between_the_starts_of_a_long_batch(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = [0]
+    wait, start = Watching.wait, Origin.start
+
+    def look(watching: Watching, seconds: float | None) -> Iterator[tuple[int, int]]:
+        begun.append(0)
+        return wait(watching, seconds)
+
+    def count(origin: Origin) -> Plan:
+        begun[-1] += 1
+        return start(origin)
+
+    monkeypatch.setattr(Watching, "wait", look)
+    monkeypatch.setattr(Origin, "start", count)
+
+    def answer(_seen: Seen) -> ServerAnswer:
+        return ServerAnswer(status=200, body=b"yes")
+
+    with http_server(answer) as busy, http_server(answer) as other:
+        requests = [post(busy)] * 300 + [post(other)]
+        replies = transport.send(requests, deadline=60 * SECOND)
+        assert all(isinstance(reply, Response) for _, reply in replies)
+    assert max(begun) == 64 + 1  # the other server does not wait for the end of the batch
 
 
 def test_two_thousand_requests_are_in_flight_at_once(transport: Transport) -> None:
@@ -279,8 +308,8 @@ class _Early:
     met_closed, came_early = False, True
     curl = object()
 
-    def own_delay(self, *, began_at: float) -> timedelta:
-        del began_at
+    def own_delay(self, *, began_at: float, missed_at: float) -> timedelta:
+        del began_at, missed_at
         return timedelta(0)
 
 
@@ -294,8 +323,9 @@ def test_a_request_that_came_to_a_connection_too_early_and_too_late_to_start_aga
     loop._lines.add(batch)
     [(name, origin, _, index)] = loop._lines.startable()
     early: Any = _Early()
-    flight = _Flight(early, name, batch, index, monotonic(), origin.start(), number=0)
+    flight = _Flight(early, name, batch, index, monotonic(), origin.start())
     loop._flights[early.curl] = flight
+    batch.begun[early.curl] = 0.0
     batch.expired = True
     loop._land(early.curl, pycurl.E_ABORTED_BY_CALLBACK)
     [(_, reply)] = batch.fresh

@@ -11,10 +11,12 @@ from datetime import timedelta
 from time import monotonic
 from typing import Final
 
+import pytest
+
 from providers.sandbox_server.wire import ServerAnswer
 from providers.sandbox_server.wire import ServerRequest as Seen
-from providers.transport import Response, Transport
-from providers.transport.sockets import seconds_since_input
+from providers.transport import Response, Transport, easy, sockets
+from providers.transport.sockets import Sockets, seconds_since_input
 from tests.providers.sending import SECOND, http_server, post
 
 _KERNEL_STEP: Final = timedelta(milliseconds=20)
@@ -54,6 +56,32 @@ def test_an_answer_that_waits_for_the_loop_waits_for_us(transport: Transport) ->
     assert len(replies) == 2
     longest = max(replies, key=lambda reply: reply.own_delay)
     assert busy - _KERNEL_STEP <= longest.own_delay <= longest.elapsed
+
+
+@pytest.mark.parametrize(
+    ("began_at", "sent_at", "missed_at", "expected"),
+    [
+        (90.0, 90.0, 99.99, 0.0),
+        (99.0, 99.99, 90.0, 0.99),
+        (90.0, 90.0, 90.0, 5.0),
+        (98.0, 98.0, 90.0, 2.0),
+        (97.0, 98.0, 90.0, 1.0 + 2.0),
+    ],
+    ids=["missed just now", "sent just now", "old input", "older input", "sent late"],
+)
+def test_the_kernel_is_asked_about_an_answer_that_may_have_waited_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+    began_at: float,
+    sent_at: float,
+    missed_at: float,
+    expected: float,
+) -> None:
+    monkeypatch.setattr(easy, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(sockets, "seconds_since_input", lambda _descriptor: 5.0)
+    handle = easy.Easy(Sockets())
+    handle._sent, handle._sent_at = True, sent_at
+    delay = handle.own_delay(began_at=began_at, missed_at=missed_at)
+    assert delay.total_seconds() == pytest.approx(expected)
 
 
 def test_the_time_of_the_provider_is_no_delay_of_ours(transport: Transport) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pycurl
 import pytest
 
-from providers.transport.loop import Watching
+from providers.transport.watching import Watching
 
 Pair = tuple[socket.socket, socket.socket]
 
@@ -30,6 +30,14 @@ def pair() -> Iterator[Pair]:
     theirs.close()
 
 
+def want(watching: Watching, descriptor: int, events: int) -> None:
+    watching.follow(events, descriptor, None, None)
+
+
+def put_down(watching: Watching, descriptor: int) -> None:
+    watching.follow(pycurl.POLL_REMOVE, descriptor, None, None)
+
+
 def ready(watching: Watching, *, within: float = 0) -> list[int]:
     return [descriptor for descriptor, _ in watching.wait(within)]
 
@@ -39,19 +47,19 @@ def test_what_was_put_down_is_not_told_of_and_can_be_wanted_again(
 ) -> None:
     ours, theirs = pair
     for _ in range(3):
-        watching.want(ours.fileno(), pycurl.POLL_IN)
+        want(watching, ours.fileno(), pycurl.POLL_IN)
         theirs.send(b"x")
         assert ready(watching, within=30) == [ours.fileno()]
-        watching.put_down(ours.fileno())
+        put_down(watching, ours.fileno())
         assert ready(watching) == []
 
 
 def test_what_is_wanted_changes(watching: Watching, pair: Pair) -> None:
     ours, theirs = pair
-    watching.want(ours.fileno(), pycurl.POLL_OUT)
+    want(watching, ours.fileno(), pycurl.POLL_OUT)
     assert ready(watching) == [ours.fileno()]
-    watching.put_down(ours.fileno())
-    watching.want(ours.fileno(), pycurl.POLL_IN)
+    put_down(watching, ours.fileno())
+    want(watching, ours.fileno(), pycurl.POLL_IN)
     assert ready(watching) == []
     theirs.close()
     assert ready(watching, within=30) == [ours.fileno()]
@@ -63,15 +71,15 @@ def test_another_socket_under_the_same_number_is_waited_for(
 ) -> None:
     ours, _ = pair
     number = ours.fileno()
-    watching.want(number, pycurl.POLL_IN)
-    watching.put_down(number)
+    want(watching, number, pycurl.POLL_IN)
+    put_down(watching, number)
     next_one, its_peer = socket.socketpair()
     with next_one, its_peer:
         if heard:
             pair[1].close()
             assert ready(watching) == []
         os.dup2(next_one.fileno(), number)
-        watching.want(number, pycurl.POLL_IN)
+        want(watching, number, pycurl.POLL_IN)
         its_peer.send(b"x")
         assert ready(watching, within=30) == [number]
 
@@ -81,9 +89,9 @@ def test_what_was_closed_before_it_was_put_down_is_forgotten(
 ) -> None:
     ours, _ = pair
     number = ours.fileno()
-    watching.want(number, pycurl.POLL_IN)
+    want(watching, number, pycurl.POLL_IN)
     ours.close()
-    watching.put_down(number)
+    put_down(watching, number)
     assert ready(watching) == []
 
 
@@ -91,12 +99,12 @@ def test_a_released_socket_that_the_server_closes_is_no_event_and_no_error(
     watching: Watching, pair: Pair
 ) -> None:
     ours, theirs = pair
-    watching.want(ours.fileno(), pycurl.POLL_IN)
-    watching.put_down(ours.fileno())
+    want(watching, ours.fileno(), pycurl.POLL_IN)
+    put_down(watching, ours.fileno())
     theirs.close()
     assert ready(watching, within=30) == []
-    watching.put_down(ours.fileno())
-    watching.want(ours.fileno(), pycurl.POLL_IN)
+    put_down(watching, ours.fileno())
+    want(watching, ours.fileno(), pycurl.POLL_IN)
     assert ready(watching, within=30) == [ours.fileno()]
 
 
@@ -110,14 +118,14 @@ def test_a_socket_that_is_closed_here_and_open_in_a_forked_process_has_no_endles
         next_one, its_peer = map(ends.enter_context, socket.socketpair())
         ends.callback(os.close, os.dup(number))  # the socket of the forked process
         watching.listen(next_one.fileno())
-        watching.want(number, pycurl.POLL_IN)
-        watching.put_down(number)
+        want(watching, number, pycurl.POLL_IN)
+        put_down(watching, number)
         ours.close()
         theirs.close()
         if is_taken:
             ends.callback(os.close, os.dup2(next_one.fileno(), number))
-            watching.want(number, pycurl.POLL_IN)
-            watching.put_down(number)
+            want(watching, number, pycurl.POLL_IN)
+            put_down(watching, number)
         assert [ready(watching) for _ in range(3)] == [[], [], []]
         its_peer.send(b"x")
         assert ready(watching, within=30) == [next_one.fileno()]
@@ -132,11 +140,11 @@ def test_a_socket_under_the_number_of_a_socket_of_a_forked_process_has_its_own_e
     with ExitStack() as ends:
         next_one, its_peer = map(ends.enter_context, socket.socketpair())
         ends.callback(os.close, os.dup(number))  # the socket of the forked process
-        watching.want(number, pycurl.POLL_IN)
-        watching.put_down(number)
+        want(watching, number, pycurl.POLL_IN)
+        put_down(watching, number)
         ours.close()
         ends.callback(os.close, os.dup2(next_one.fileno(), number))
-        watching.want(number, pycurl.POLL_IN)
+        want(watching, number, pycurl.POLL_IN)
         theirs.close()
         assert ready(watching) == []
         its_peer.send(b"x")
