@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
 import psycopg
 from psycopg import postgres
 from psycopg.adapt import Dumper
+from psycopg.pq import Format
 
 
 class _Ids(list[UUID]):
@@ -44,13 +46,24 @@ class _Untyped(list[None]):
     """An empty list, or only None, as a parameter; Postgres infers the type, as with psycopg's."""
 
 
-class _IdsDumper(Dumper):
-    """Dumps a list of ids."""
+_ID_TYPE: Final = postgres.types["uuid"]
+_HEAD: Final = Struct("!iiIii")
+"""Head of an array: dimensions, 1 if a value can be NULL, type, number of values, first index.
+Source: `array_send` in https://github.com/postgres/postgres/blob/REL_18_STABLE/src/backend/utils/adt/arrayfuncs.c
+"""
+_ID_LENGTH: Final = (16).to_bytes(4)
+"""Before each id: the number of the bytes."""
 
-    oid = postgres.types["uuid"].array_oid
+
+class _IdsDumper(Dumper):
+    """Dumps a list of ids, at least one, in binary: Postgres parses the text of an id slowly."""
+
+    oid = _ID_TYPE.array_oid
+    format = Format.BINARY
 
     def dump(self, obj: Sequence[UUID]) -> bytes:
-        return ("{" + ",".join([f"{each.int:032x}" for each in obj]) + "}").encode()
+        head = _HEAD.pack(1, 0, _ID_TYPE.oid, len(obj), 1)
+        return head + _ID_LENGTH + _ID_LENGTH.join([each.int.to_bytes(16) for each in obj])
 
 
 class _TextsDumper(Dumper):

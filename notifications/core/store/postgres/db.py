@@ -226,8 +226,17 @@ def run(name: str, parameters: Mapping[str, object]) -> int:
 
 
 def columns(rows_: Sequence[Any]) -> dict[str, object]:
-    """Return the fields of named tuples (at least one) as lists: parameters for `unnest`."""
-    return dict(zip(rows_[0]._fields, map(list, zip(*rows_, strict=True)), strict=True))
+    """Return the fields of named tuples (at least one) as parameters for one `unnest`."""
+    return dict(zip(rows_[0]._fields, map(column, zip(*rows_, strict=True)), strict=True))
+
+
+def column(values: Sequence[object]) -> list[object]:
+    """Return the values (at least one) as a parameter for `unnest`; without a value an empty list.
+
+    `unnest` fills up the shorter arrays with NULL.
+    """
+    is_empty = values[0] is None and values.count(None) == len(values)
+    return [] if is_empty else list(values)
 
 
 @dataclass(frozen=True, slots=True)

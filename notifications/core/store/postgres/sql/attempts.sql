@@ -1,5 +1,6 @@
 -- Insert one row per provider call; of a call with a row nothing. Parameters: the provider of all calls, arrays of equal
--- length; the ids from `floor` to before `ceiling` hold the deliveries. Locks the new rows. Uses the primary key.
+-- length (an empty one for a column without values); the ids from `floor` to before `ceiling` hold the deliveries. Locks
+-- the new rows. Uses the primary key.
 -- A row of the same call that another transaction inserts at the same moment is a unique violation; the repeated
 -- statement finds the row. ON CONFLICT would write a further record of WAL for each row. OFFSET 0 keeps the look-ups
 -- from becoming a join with all attempts.
