@@ -16,7 +16,9 @@ from notifications.core.figures import reach
 from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.states import OPEN, Status
-from notifications.core.store.postgres import arrays, db, id_ranges, rollups
+from notifications.core.rules.transitions import ACCEPT
+from notifications.core.store.postgres import arrays, db, id_ranges, rollups, transitions
+from notifications.core.store.postgres.transitions import Move, UnderClaim
 from providers.contract import Channel
 
 _ROWS: Final = 40_000
@@ -116,7 +118,20 @@ def _asked_by_relay(
 
 def _asked_by_claims(asked: Mapping[str, Any]) -> list[tuple[str, dict[str, Any], int]]:
     claim = {**asked, "token": UUID(int=1), "sending": 3, "leases": [_SECOND] * 4}
-    return [("claim_locked", claim, 1), ("renew", {**claim, "provider": "x"}, 1)]
+    return [
+        ("claim_locked", claim, 1),
+        ("renew", {**claim, "provider": "x"}, 1),
+        ("notifications_of", {**asked, "digest": "x"}, 0),
+        ("transition", _settled(2), 1),
+    ]
+
+
+def _settled(deliveries: int) -> dict[str, object]:
+    at_ms = int(clock.now().timestamp() * 1000)
+    made = [ids.notification_id(at_ms=at_ms, entropy=each) for each in range(deliveries)]
+    moves = [Move(id=each, provider_message_id="x") for each in made]
+    guard = UnderClaim(token=clock.new_claim_token())
+    return transitions._parameters(ACCEPT, moves, guard, frozenset())
 
 
 def _asked_by_alerts(
@@ -158,8 +173,25 @@ def test_no_plan_reads_all_that_waits_nor_a_partition_that_is_not_asked_for() ->
         assert today not in plan, (name, plan)
         read = set(re.findall(r" on (delivery_[0-9]{8})", plan))
         assert len(read) <= most, (name, plan)
-        if name.startswith(("chain_", "rollup_")):
+        if name.startswith(("chain_", "rollup_", "notifications_of")):
             assert len(set(re.findall(r" on (notification_[0-9]{8})", plan))) <= 1, (name, plan)
+
+
+def test_a_transition_of_many_rows_does_not_compare_each_row_with_each() -> None:
+    plan = _plan("transition", _settled(500))
+    assert "Hash Cond: (w_1.id = d_2.id)" in plan, plan
+
+
+def test_a_receipt_reads_the_attempts_of_its_delivery_alone_whatever_the_statistics_say() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE attempt")  # before the first call of the day
+        cursor.execute(
+            "INSERT INTO attempt (delivery_id, number, provider, outcome, started_at, latency_ms)"
+            " SELECT id, 1, 'fcm', 'accepted', now(), 5 FROM delivery LIMIT 1000"
+        )
+    asked = {**_settled(500), "token": None, "claimed_at": None, "provider": "fcm"}
+    plan = _plan("transition", asked)
+    assert re.search(r"Index Cond: .*\(delivery_id = d\.id\)", plan), plan
 
 
 @pytest.mark.parametrize("limit", [1, 50])

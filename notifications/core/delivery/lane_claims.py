@@ -68,7 +68,7 @@ def claim(lane: Lane, span: Span, *, rows: int, now: dt.datetime) -> LaneClaim:
         count = suspects.leading([
             (each["claims"], each["reason"] == Reason.TASK_FAILED) for each in left
         ])
-        taken = claims.claim_locked([each["id"] for each in left[:count]], span=span, now=now)
+        taken = claims.claim_locked([each["id"] for each in left[:count]], now=now)
         is_all = len(due) < rows and count == len(left)
         last = None if is_all else (left[:count] or due)[-1]["due_at"]
         return LaneClaim(taken, over, leaves_rows=count < len(due)), last

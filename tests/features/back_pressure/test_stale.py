@@ -34,8 +34,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("broker")]
 @pytest.fixture(autouse=True)
 def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than five waiting P3 SMS are too many; a row counts from its due time."""
-    long_ago = clock.now() - dt.timedelta(days=9)
+    long_ago, time_of = clock.now() - dt.timedelta(days=9), ids.time_of
     monkeypatch.setattr(ids, "time_of", lambda _id: long_ago)
+    monkeypatch.setattr(ids, "day_of", lambda any_id: time_of(any_id).date())  # of the partition
     LagLimits.objects.create(channel=Channel.SMS, drop_waiting=5)
 
 

@@ -17,6 +17,7 @@ from notifications.core.rules.states import Status
 from notifications.core.rules.transitions import (
     ACCEPT,
     DELIVER,
+    EXPIRE,
     HOLD_REFUNDED,
     REJECT,
     RESCUE,
@@ -24,7 +25,13 @@ from notifications.core.rules.transitions import (
     WITH_DEAD_LETTER,
     Transition,
 )
-from notifications.core.store.postgres import attempts, claims, transitions
+from notifications.core.store.postgres import (
+    attempts,
+    claims,
+    id_ranges,
+    partitions,
+    transitions,
+)
 from notifications.core.store.postgres.attempts import AttemptRow
 from notifications.core.store.postgres.transitions import (
     ANYONE,
@@ -36,6 +43,7 @@ from notifications.core.store.postgres.transitions import (
 from tests.moments import transaction_now
 from tests.store.stored_rows import MakeDelivery
 
+_DAY = dt.timedelta(days=1)
 _MINUTE = dt.timedelta(minutes=1)
 
 
@@ -61,6 +69,21 @@ def test_a_transition_moves_a_row_if_and_only_if_the_table_says_so(
     }
     told = Event.objects.filter(reason="test").values_list("notification_id", "status")
     assert sorted(told) == sorted((ids.notification_of(each), transition.to) for each in legal)
+
+
+def test_rows_of_distant_days_are_moved_by_a_statement_for_each_stretch_of_days(
+    make_delivery: MakeDelivery,
+) -> None:
+    today, others = clock.now().date(), []
+    for days in (40, 39, 20):
+        partitions.ensure(today - days * _DAY, days=0)
+        moved = ids.floor_of(today - days * _DAY).int + 1
+        Delivery.objects.filter(id=make_delivery()).update(id=UUID(int=moved))
+        others.append(Move(id=UUID(int=moved)))
+    batch = [*others, Move(id=make_delivery())]
+    assert id_ranges.stretches(batch) == [slice(0, 2), slice(2, 3), slice(3, 4)]
+    assert transitions.apply(EXPIRE, batch, ANYONE) == [each.id for each in batch]
+    assert transitions.apply(EXPIRE, batch, ANYONE) == []
 
 
 def test_a_claim_takes_a_row_once(make_delivery: MakeDelivery) -> None:

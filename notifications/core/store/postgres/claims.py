@@ -18,7 +18,6 @@ from notifications.core.rules import suspects
 from notifications.core.rules.lane import PACE, Lane, Mode, Priority
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, id_ranges, locked_rows
-from notifications.core.store.postgres.id_ranges import Span
 from providers.contract import Channel
 
 _LEASES: Final = {
@@ -79,17 +78,19 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     return _claim(token, taken, now=now, locked=locked)
 
 
-def claim_locked(delivery_ids: Sequence[UUID], *, span: Span, now: dt.datetime) -> Claim:
+def claim_locked(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     """Claim queued deliveries of a lane that the open transaction has locked.
 
     Args:
         delivery_ids: the deliveries; the list can be empty.
-        span: a range with all ids.
         now: the time of a claim without deliveries.
     """
     token = clock.new_claim_token()
-    asked = {**span, "ids": list(delivery_ids), "token": token, **_LEASES}
-    taken = db.fetch_as("claim_locked", asked, _claim_of) if delivery_ids else []
+    taken: list[Claimed] = []
+    if delivery_ids:
+        span = id_ranges.around(delivery_ids)
+        asked = {**span, "ids": list(delivery_ids), "token": token, **_LEASES}
+        taken = db.fetch_as("claim_locked", asked, _claim_of)
     return _claim(token, taken, now=now)
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 from psycopg import sql
@@ -32,6 +33,8 @@ LOOK_EVERY: Final = 15.0
 """Seconds between two looks at the older days; a look costs under a millisecond a day."""
 _AHEAD: Final = dt.timedelta(seconds=LOOK_EVERY + 5)
 _DAY: Final = dt.timedelta(days=1)
+_GAP: Final = (_DAY // dt.timedelta(milliseconds=1)) << 80
+"""A day, as the difference between two ids: the upper 48 bits are milliseconds."""
 _NUMBER: Final = attrgetter("int")
 """Compares ids in C; `UUID.__lt__` is Python."""
 _WITH_DUE_TIME: Final = sorted({*OPEN, Status.SENT, Status.UNKNOWN})
@@ -56,6 +59,14 @@ _ONE_OPEN: Final = sql.SQL(
     "(SELECT {} AS day FROM {} WHERE due_at IS NOT NULL"
     " ORDER BY status, mode, priority, channel, due_at LIMIT 1)"
 )
+
+
+class HasId(Protocol):
+    """A row with an id of a notification or delivery."""
+
+    @property
+    def id(self) -> UUID:
+        """The id."""
 
 
 class _Ranges:
@@ -103,6 +114,16 @@ def around(any_ids: Collection[UUID]) -> Span:
     """Return the range of whole days from the smallest to the largest id; at least one id."""
     first, last = min(any_ids, key=_NUMBER), max(any_ids, key=_NUMBER)
     return _range(ids.day_of(first), ids.day_of(last) + _DAY)
+
+
+def stretches(rows: Sequence[HasId]) -> list[slice]:
+    """Return the parts of rows, in the order of the ids, between gaps of over a day; at least one.
+
+    A range around distant days makes the planner plan each day between.
+    """
+    numbers = [each.id.int for each in rows]
+    gaps = [place for place, (one, next_) in enumerate(pairwise(numbers), 1) if next_ - one > _GAP]
+    return [slice(start, end) for start, end in pairwise([0, *gaps, len(rows)])]
 
 
 def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:

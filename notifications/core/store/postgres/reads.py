@@ -19,7 +19,7 @@ from notifications.core.rules.rate_limits.frequency_caps import Caps
 from notifications.core.rules.request import DIGEST_KEYS
 from notifications.core.rules.times import digest_times, local_time
 from notifications.core.rules.times.digest_times import Digests
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import db, id_ranges
 from notifications.core.store.postgres.contact_book import TAKEN_AWAY
 from providers.contract import Channel
 
@@ -104,7 +104,10 @@ def notifications(notification_ids: Iterable[UUID]) -> dict[int, NotificationRow
 
     A JSON value of another release that is no object counts as an empty object.
     """
-    parameters = {"ids": list(notification_ids), "digest": DIGEST_KEYS}
+    ids = list(notification_ids)
+    if not ids:
+        return {}
+    parameters = {**id_ranges.around(ids), "ids": ids, "digest": DIGEST_KEYS}
     found: dict[int, NotificationRow] = {}
     for content, variables, *others in db.tuples("notifications_of", parameters):
         own, given = orjson.loads(content) if content else None, orjson.loads(variables)

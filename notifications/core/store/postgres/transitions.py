@@ -24,7 +24,7 @@ from notifications.core.rules.outcomes import Decision
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.rules.transitions import ACCEPT_LATE, REPLAY, WITH_DEAD_LETTER, Transition
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import db, id_ranges
 from notifications.core.store.redis import metric_counters
 from notifications.core.telemetry import instruments
 from providers.contract import Channel
@@ -125,8 +125,25 @@ def _move(
     but: AbstractSet[Status] = frozenset(),
 ) -> Sequence[Mapping[str, Any]]:
     """Apply a transition to rows in its sources, except the statuses of `but`; return the rows."""
-    parameters = {
+    parts = [
+        _parameters(transition, batch[part], guard, but) for part in id_ranges.stretches(batch)
+    ]
+    if len(parts) == 1:
+        moved = db.fetch_in_own_transaction("transition", parts[0])
+    else:
+        moved = db.in_transaction(
+            lambda: [row for part in parts for row in db.rows("transition", part)]
+        )
+    return _count(transition.to, moved)
+
+
+def _parameters(
+    transition: Transition, batch: Sequence[Move], guard: Guard, but: AbstractSet[Status]
+) -> dict[str, object]:
+    """Return the parameters of `transition.sql`."""
+    return {
         **_columns(batch),
+        **id_ranges.around([batch[0].id, batch[-1].id]),
         "to": transition.to,
         "sources": sorted(transition.sources - but),
         "if_called": sorted(transition.if_called - but),
@@ -145,7 +162,6 @@ def _move(
         "sent": transition.to is Status.SENT or transition.to in _REACHED,
         "delivered": transition.to in _REACHED,
     }
-    return _count(transition.to, db.fetch_in_own_transaction("transition", parameters))
 
 
 def _move_and_bury(
@@ -220,11 +236,11 @@ def _add_to_instruments(to: Status, moved: Sequence[Mapping[str, Any]]) -> None:
 def _columns(batch: Sequence[Move]) -> dict[str, object]:
     return {
         "ids": [each.id for each in batch],
-        "due_in": [each.due_in for each in batch],
+        "due_in": db.column([each.due_in for each in batch]),
         "reasons": [each.reason for each in batch],
         "details": [each.detail[:_LONGEST_DETAIL] for each in batch],
         "message_ids": [each.provider_message_id[:_LONGEST_MESSAGE_ID] for each in batch],
-        "occurred_at": [each.occurred_at for each in batch],
+        "occurred_at": db.column([each.occurred_at for each in batch]),
     }
 
 
