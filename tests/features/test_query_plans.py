@@ -99,6 +99,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
         *_asked_by_alerts(span, day),
         *_asked_by_chains(day, one),
         *_asked_by_claims({**day, "ids": [*one, *one]}),
+        ("budget_next_holding", {"scheduled": Status.SCHEDULED, "after": 0}, 30),
         ("rollup_add", {**rollups._PAGE, **day, "below": 9}, 1),
     ]
 
