@@ -12,7 +12,7 @@ WITH unsynced AS MATERIALIZED (
         claim_token = %(token)s,
         claims = d.claims + 1,
         call_started_at = NULL
-    WHERE d.id = ANY(ARRAY(SELECT unnest(%(ids)s::uuid[])))
+    WHERE d.id = ANY((SELECT %(ids)s::uuid[])::uuid[])
       AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
     RETURNING d.id, d.mode, d.priority, d.channel, d.recipient_id, d.contact_id, d.attempts,
               d.attempts_before, d.resent, d.generation, d.slot_provider, d.slot_at, d.falls_back, d.claims

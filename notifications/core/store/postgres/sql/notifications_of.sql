@@ -5,5 +5,5 @@ SELECT content::text, variables::text, id, producer_id, type, category, retry_pr
        greatest(created_at, scheduled_at), starts_with(idempotency_key, %(digest)s), inbox::text, bulk_job_id,
        idempotency_key, attachments::text, template_variant
 FROM notification
-WHERE id = ANY(ARRAY(SELECT unnest(%(ids)s::uuid[])))
+WHERE id = ANY((SELECT %(ids)s::uuid[])::uuid[])
   AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid

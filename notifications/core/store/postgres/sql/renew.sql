@@ -6,7 +6,7 @@
 -- (HOT).
 WITH ours AS (
     SELECT d.id FROM delivery d
-    WHERE d.id = ANY(ARRAY(SELECT unnest(%(ids)s::uuid[])))
+    WHERE d.id = ANY((SELECT %(ids)s::uuid[])::uuid[])
       AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
       AND d.claim_token = %(token)s AND d.status = %(sending)s
     ORDER BY d.id
