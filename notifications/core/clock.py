@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 import secrets
+import struct
 import time
 from dataclasses import dataclass
 from typing import Final
@@ -118,9 +119,18 @@ def jitter() -> float:
 
 def new_notification_id() -> UUID:
     """Return a new notification id, which contains the current millisecond."""
-    return ids.notification_id(
-        at_ms=(now() - _EPOCH) // _MILLISECOND, entropy=secrets.randbits(ids.RANDOM_BITS)
-    )
+    [one] = new_notification_ids(1, at=now())
+    return one
+
+
+def new_notification_ids(count: int, *, at: dt.datetime) -> list[UUID]:
+    """Return ascending new notification ids, which contain the millisecond of `at`."""
+    at_ms = (at - _EPOCH) // _MILLISECOND
+    numbers = struct.unpack(f">{count}Q", secrets.token_bytes(8 * count))
+    return [
+        ids.notification_id(at_ms=at_ms, entropy=each >> 64 - ids.RANDOM_BITS)
+        for each in sorted(numbers)
+    ]
 
 
 def new_claim_token() -> UUID:

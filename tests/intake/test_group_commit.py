@@ -230,10 +230,10 @@ def test_a_call_that_cannot_be_planned_fails_alone(
     reach(email="maria@sandbox.example")
     usual = plan.plan_request
 
-    def plan_request(ask: IntakeRequest, known: object) -> object:
+    def plan_request(ask: IntakeRequest, *known: object) -> object:
         if ask.request.collapse_key == "bad":
             raise ZeroDivisionError
-        return usual(ask, known)  # type: ignore[arg-type]  # whatever the caller gave
+        return usual(ask, *known)  # type: ignore[arg-type]  # whatever the caller gave
 
     monkeypatch.setattr(accept, "plan_request", plan_request)
     good, bad = _single(caller), _single(caller, collapse_key="bad")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any, Final
 
@@ -140,21 +140,22 @@ def _log_invalid_items(
 
 def _to_response(results: Sequence[AcceptedRequest | Refused]) -> dict[str, Any]:
     """Return the body of the answer: the results in the order of the items, and their counts."""
-    told = list(_results(results))
-    counts = Counter(each["result"] for each in told)
+    told = _results(results)
+    counts = Counter([each["result"] for each in told])
     return {"results": told, "summary": {word: counts[word] for word in _RESULTS}}
 
 
-def _results(results: Sequence[AcceptedRequest | Refused]) -> Iterator[dict[str, Any]]:
-    left = request_faults.MAX_ERRORS
+def _results(results: Sequence[AcceptedRequest | Refused]) -> list[dict[str, Any]]:
+    told, left = list[dict[str, Any]](), request_faults.MAX_ERRORS
     for number, result in enumerate(results):
         if isinstance(result, AcceptedRequest):
             word = "duplicate" if result.replayed else "accepted"
-            yield {"result": word, "notification": result.response}
+            told.append({"result": word, "notification": result.response})
             continue
         # A rejected item always has the first error; further errors are limited per batch.
         errors = result.problem.errors[: max(1, left)]
         left -= len(errors)
         problem = dataclasses.replace(result.problem, errors=errors)
         said = problems.body(problem, within=f"/notifications/{number}")
-        yield {"result": "rejected", "problem": said}
+        told.append({"result": "rejected", "problem": said})
+    return told

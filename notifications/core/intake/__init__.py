@@ -6,6 +6,7 @@
 
     accept                the entry points: a request, a list of requests, or a batch
     validation            checks requests against recipients, templates and routes
+    variable_checks       refuses missing and wrong variables
     plan                  builds the rows and the response of a valid request
     idempotency_keys      separates new requests from repeats of earlier requests, by their results
     new_rows              inserts the rows of new requests, all or none

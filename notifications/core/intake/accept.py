@@ -39,6 +39,7 @@ from notifications.core.intake.idempotency_keys import (
     AcceptedRequest,
     BatchKey,
     BatchResult,
+    Entry,
     KeyResolution,
     Refused,
     Repeat,
@@ -103,7 +104,7 @@ class _PreparedList:
     """A list of requests, ready to be stored."""
 
     asks: Sequence[IntakeRequest | Problem]
-    plans: list[Plan | Repeat | Problem]
+    plans: list[Entry]
     """A plan becomes a problem when its files are gone before the rows are stored."""
     lookups: Lookups
     undos: Sequence[Undo]
@@ -283,24 +284,26 @@ def _prepare(
         checks.AllRefused: each item of the whole call is refused for a time.
     """
     began = clock.monotonic()
-    also = [] if whole is None else [whole.key]
-    lookups = validation.look_up(
-        [each for each in asks if isinstance(each, IntakeRequest)], also=also
-    )
+    asked = [each for each in asks if isinstance(each, IntakeRequest)]
+    lookups = validation.look_up(asked, also=[] if whole is None else [whole.key])
     if whole is not None and whole.key in lookups.answered:
         raise idempotency_keys.AlreadyAnswered(lookups.answered[whole.key])
-    plans, undos = checks.refuse([
-        _plan(each, lookups) if isinstance(each, IntakeRequest) else each for each in asks
-    ])
+    plans, undos = checks.refuse(_plan(asks, lookups))
     if whole is not None:
         checks.raise_if_all(plans)
     return _PreparedList(asks, plans, lookups, undos, began)
 
 
-def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
-    """Plan a new request. A repeat returns its first response, even if invalid now."""
-    repeat = idempotency_keys.repeat_of(ask, lookups.answered) if lookups.answered else None
-    return repeat or plan_request(ask, lookups)
+def _plan(asks: Sequence[IntakeRequest | Problem], lookups: Lookups) -> list[Entry]:
+    """Plan new requests. A repeat returns its first response, even if invalid now."""
+    answered, new_ids = lookups.answered, clock.new_notification_ids(len(asks), at=lookups.now)
+    return [
+        each
+        if isinstance(each, Problem)
+        else (idempotency_keys.repeat_of(each, answered) if answered else None)
+        or plan_request(each, lookups, new_id)
+        for each, new_id in zip(asks, new_ids, strict=True)
+    ]
 
 
 def _store(
@@ -376,7 +379,7 @@ def _separate_repeats(
 def _finish(prepared: _PreparedList, found: KeyResolution) -> None:
     """Publish P0 and P1, and record metrics and refusals. A failure affects no stored row."""
     accept_metrics.record(found.new_plans, seconds=clock.monotonic() - prepared.began)
-    publish.publish_new(delivery for plan in found.new_plans for delivery in plan.deliveries)
+    publish.publish_new([delivery for plan in found.new_plans for delivery in plan.deliveries])
     accept_metrics.count_stopped(found.new_plans)
     rejections.note(
         (ask, plan)
@@ -386,12 +389,12 @@ def _finish(prepared: _PreparedList, found: KeyResolution) -> None:
     )
 
 
-def _result(plan: Plan | Repeat | Problem, found: KeyResolution) -> AcceptedRequest | Refused:
+def _result(plan: Entry, found: KeyResolution) -> AcceptedRequest | Refused:
     if isinstance(plan, Problem):
         return Refused(plan)
     if isinstance(plan, Repeat):
         return repeat_result(plan.earlier, plan.fingerprint)
-    earlier = found.earlier.get(plan.id)
+    earlier = found.earlier.get(plan.id) if found.earlier else None
     if earlier is None:
         return AcceptedRequest(plan.response, replayed=False)
     return repeat_result(earlier, plan.fingerprint)

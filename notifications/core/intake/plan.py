@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
 
-from notifications.core import clock
-from notifications.core.intake import attachments, sms, validation
+from notifications.core.intake import attachments, sms, validation, variable_checks
 from notifications.core.intake.validation import Caller, IntakeRequest, Lookups, ValidRequest
 from notifications.core.rules import accepted_answer, channels, ids
 from notifications.core.rules.accepted_answer import AcceptedAnswer
@@ -23,7 +22,7 @@ from notifications.core.rules.reasons import Reason
 from notifications.core.rules.request import NotificationRequest, canonical
 from notifications.core.rules.sensitive import Sensitive
 from notifications.core.rules.states import Status
-from notifications.core.rules.times.local_time import NO_ZONE, When
+from notifications.core.rules.times.local_time import NO_ZONE
 from notifications.core.store.postgres import publish, secret_variables
 from notifications.core.store.postgres.arrays import SmallIntegers
 from notifications.core.store.postgres.idempotency import IdempotencyKey
@@ -65,69 +64,67 @@ class Plan:
     """Number of a live P0 or P1 SMS of a post that leaves now; empty: no such SMS."""
 
 
-def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
-    """Plan a request; returns a Problem for an invalid request."""
-    checked = validation.validate(ask, lookups)
-    if isinstance(checked, Problem):
+def plan_request(ask: IntakeRequest, lookups: Lookups, notification_id: UUID) -> Plan | Problem:
+    """Plan a request under a new id; returns a Problem for an invalid request."""
+    if isinstance(checked := validation.validate(ask, lookups), Problem):
         return checked
-    caller, request = ask.caller, ask.request
-    notification_id = clock.new_notification_id()
-    resolved = _resolve(request, checked)
-    new_deliveries = _deliveries(notification_id, ask, checked, resolved.targets, lookups)
-    if caller.is_post and (refused := _refusal(ask, checked, new_deliveries)):
+    caller, request, shape = ask.caller, ask.request, checked.shape
+    resolved = channels.resolve(
+        checked.reach,
+        wanted=shape.channels,
+        spread=request.delivery,
+        topics=shape.topics,
+        priority=shape.rule.priority,
+    )
+    new_deliveries = _deliveries(notification_id, caller, checked, resolved.targets, lookups.now)
+    has_number = caller.is_post and caller.mode is Mode.LIVE and checked.reach.number
+    if has_number and (refused := _country_problem(ask, checked, new_deliveries)):
         return refused
     answer = AcceptedAnswer(
         notification_id,
-        checked.rule.priority,
+        shape.rule.priority,
         [(each.channel, each.status) for each in new_deliveries],
         lookups.now,
         _reasons(resolved.skipped) if resolved.skipped else (),
     )
-    more = _send_time_fields(checked.when) | _explanations(ask, checked, resolved, now=lookups.now)
-    name = request.idempotency_key
+    response, name = accepted_answer.as_json(answer), request.idempotency_key
+    more = _further_fields(ask, checked, resolved, now=lookups.now)
     return Plan(
         id=notification_id,
-        user_id=ask.user_id,
+        user_id=checked.reach.user_id,
         row=_row(notification_id, ask, checked, lookups),
         deliveries=new_deliveries,
-        response=accepted_answer.as_json(answer) | more,
+        response=response | more if more else response,
         packed_response=accepted_answer.pack(answer) if name and not more else None,
         mode=caller.mode,
         key=IdempotencyKey(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
-        ordering_key=checked.ordering_key,
+        ordering_key=shape.ordering_key,
         producer_id=caller.producer_id,
         is_post=caller.is_post,
         files=_files(request, checked) if request.attachments else (),
-        sms_number=_sms_number(ask, checked, new_deliveries),
+        sms_number=_sms_number(checked, new_deliveries) if has_number else "",
     )
 
 
-def _refusal(
+def _country_problem(
     ask: IntakeRequest, checked: ValidRequest, new_deliveries: Sequence[NewDelivery]
 ) -> Problem | None:
-    """Return the problem of a post: the country of an SMS."""
-    has_sms = any(
+    """Return the problem of the country of an SMS."""
+    if not any(
         each.channel is Channel.SMS and each.status != Status.SUPPRESSED for each in new_deliveries
-    )
-    if not has_sms or ask.caller.mode is not Mode.LIVE:
+    ):
         return None
     pointer = "/to" if ask.request.to else "/user_id"
     return sms.country_problem(ask.caller.producer_id, checked.reach.number, pointer=pointer)
 
 
-def _sms_number(
-    ask: IntakeRequest, checked: ValidRequest, new_deliveries: Sequence[NewDelivery]
-) -> str:
-    is_counted = (
-        ask.caller.is_post
-        and ask.caller.mode is Mode.LIVE
-        and checked.rule.priority.is_urgent
-        and any(
-            each.channel is Channel.SMS and each.status == Status.QUEUED for each in new_deliveries
-        )
+def _sms_number(checked: ValidRequest, new_deliveries: Sequence[NewDelivery]) -> str:
+    """Return the number of a P0 or P1 SMS that leaves now; empty without such an SMS."""
+    leaves_now = checked.shape.rule.priority.is_urgent and any(
+        each.channel is Channel.SMS and each.status == Status.QUEUED for each in new_deliveries
     )
-    return checked.reach.number if is_counted else ""
+    return checked.reach.number if leaves_now else ""
 
 
 def ordering_places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
@@ -141,81 +138,55 @@ def ordering_places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
     ]
 
 
-def _resolve(request: NotificationRequest, checked: ValidRequest) -> Resolved:
-    rule = checked.rule
-    return channels.resolve(
-        checked.reach,
-        wanted=request.channels_in_order,
-        spread=request.delivery,
-        topics=rule.topics(request.type),
-        priority=rule.priority,
-    )
-
-
 def _deliveries(
     notification_id: UUID,
-    ask: IntakeRequest,
+    caller: Caller,
     checked: ValidRequest,
     targets: Sequence[Target],
-    lookups: Lookups,
+    now: dt.datetime,
 ) -> list[NewDelivery]:
-    later = checked.when.at if checked.when and checked.when.at > lookups.now else None
+    later = checked.when.at if checked.when and checked.when.at > now else None
     if later is not None:
         # The release resolves the contacts again; until then a row represents each channel.
-        targets = list({target.channel: target for target in targets}.values())
-    return [
-        _delivery(
-            ids.delivery_id(notification_id, number),
-            ask.caller,
-            target,
-            later,
-            checked,
-            lookups,
+        channels_once = {target.channel: target for target in targets}
+        targets = [Target(channel, None) for channel in channels_once]
+    priority = checked.shape.rule.priority
+    soon = now + publish.FIRST_REPUBLISH if priority.is_urgent else now
+    born = []
+    for number, (channel, contact_id, stop) in enumerate(targets[: ids.MAX_DELIVERIES], start=1):
+        due: dt.datetime | None = soon
+        status, reason = Status.QUEUED, ""
+        if later is not None:
+            status, due, reason = Status.SCHEDULED, later, Reason.SCHEDULED
+        elif stop is not None:
+            status, due, reason = Status.SUPPRESSED, None, stop
+        born.append(
+            NewDelivery(
+                ids.delivery_id(notification_id, number),
+                caller.mode,
+                priority,
+                channel,
+                status,
+                due,
+                reason,
+                checked.reach.recipient_id,
+                contact_id,
+                falls_back=bool(checked.chain),
+                is_published=status is Status.QUEUED and priority.is_urgent,
+                producer_id=caller.producer_id,
+            )
         )
-        for number, target in enumerate(targets[: ids.MAX_DELIVERIES], start=1)
-    ]
-
-
-def _delivery(
-    delivery_id: UUID,
-    caller: Caller,
-    target: Target,
-    later: dt.datetime | None,
-    checked: ValidRequest,
-    lookups: Lookups,
-) -> NewDelivery:
-    priority = checked.rule.priority
-    due_at: dt.datetime | None = lookups.now
-    status, reason = Status.QUEUED, ""
-    if later is not None:
-        status, due_at, reason = Status.SCHEDULED, later, Reason.SCHEDULED
-    elif target.stop is not None:
-        status, due_at, reason = Status.SUPPRESSED, None, target.stop
-    elif priority.is_urgent:
-        due_at = lookups.now + publish.FIRST_REPUBLISH
-    return NewDelivery(
-        id=delivery_id,
-        mode=caller.mode,
-        priority=priority,
-        channel=target.channel,
-        status=status,
-        reason=reason,
-        due_at=due_at,
-        recipient_id=checked.reach.recipient_id,
-        contact_id=None if later is not None else target.contact_id,
-        falls_back=bool(checked.chain),
-        is_published=status is Status.QUEUED and priority.is_urgent,
-        producer_id=caller.producer_id,
-    )
+    return born
 
 
 def _row(
     notification_id: UUID, ask: IntakeRequest, checked: ValidRequest, lookups: Lookups
 ) -> NotificationRow:
     caller, request, traceparent, _ = ask
-    rule, template, when = checked.rule, checked.template, checked.when
-    sensitive = template.sensitive if template is not None else frozenset[str]()
-    variables, sealed = seal(request.variables.reveal(), sensitive)
+    shape, reach, when, expires_at, chain = checked
+    rule, template, variables, sealed = shape.rule, shape.template, request.variables.reveal(), None
+    if template is not None and template.sensitive:
+        variables, sealed = seal(variables, template.sensitive)
     return (
         notification_id,
         caller.producer_id,
@@ -224,27 +195,27 @@ def _row(
         request.type,
         rule.category,
         rule.retry_preset,
-        checked.reach.recipient_id,
-        ask.user_id,
+        reach.recipient_id,
+        reach.user_id,
         template.id if template else None,
         request.content.model_dump_json() if request.content else None,
-        _json(variables),
+        orjson.dumps(variables).decode(),
         sealed,
-        _json(request.metadata),
+        orjson.dumps(request.metadata).decode(),
         _inbox(request),
         _attachments(ask, template, lookups),
         request.collapse_key or "",
         request.ordering_key or "",
         request.webhook_url or "",
-        SmallIntegers([int(each) for each in checked.chain or request.channels_in_order]),
-        str(request.delivery),
-        bool(checked.chain),
+        SmallIntegers(map(int, chain)) if chain else shape.channel_numbers,
+        request.delivery.value,
+        bool(chain),
         request.idempotency_key or "",
         traceparent,
         when.at if when else None,
         when.local if when else "",
         when.zone if when else "",
-        checked.expires_at,
+        expires_at,
         lookups.now,
     )
 
@@ -283,21 +254,7 @@ def _inbox(request: NotificationRequest) -> str | None:
         options["expires_in"] = request.inbox_expires_in_seconds
     if request.inbox_data:
         options["data"] = request.inbox_data
-    return _json(options) if options else None
-
-
-def _send_time_fields(when: When | None) -> dict[str, Any]:
-    """Return the delivery time, with the timezone of a local time."""
-    if when is None:
-        return {}
-    fields: dict[str, Any] = {"scheduled_at": accepted_answer.instant(when.at)}
-    if when.local:
-        fields |= {"timezone": when.zone or NO_ZONE, "timezone_known": bool(when.zone)}
-    return fields
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return orjson.dumps(value).decode() if value else "{}"
+    return orjson.dumps(options).decode() if options else None
 
 
 def _reasons(skipped: Sequence[tuple[Channel, Reason | None]]) -> list[tuple[int, str]]:
@@ -307,20 +264,29 @@ def _reasons(skipped: Sequence[tuple[Channel, Reason | None]]) -> list[tuple[int
     ]
 
 
-def _explanations(
+def _further_fields(
     ask: IntakeRequest, checked: ValidRequest, resolved: Resolved, *, now: dt.datetime
 ) -> dict[str, Any]:
-    """Return the additional response fields; empty for most requests.
+    """Return the further response fields; empty for most requests.
 
-    warnings   accepted input with a possibly unintended effect
-    recipient  of a request with addresses: the user id, and if the recipient is new
+    scheduled_at, timezone, timezone_known    the delivery time, with the timezone of a local time
+    warnings                                  accepted input with a possibly unintended effect
+    recipient                                 of a request with addresses: the user id, and if the
+                                              recipient is new
     """
+    request, template, when = ask.request, checked.shape.template, checked.when
     fields: dict[str, Any] = {}
-    if warnings := [
-        *validation.unknown_variables(ask.request, checked.template),
-        *_late_warnings(ask.request, now),
-        *(_file_warnings(resolved) if ask.request.attachments else ()),
-    ]:
+    if when is not None:
+        fields["scheduled_at"] = accepted_answer.instant(when.at)
+        if when.local:
+            fields |= {"timezone": when.zone or NO_ZONE, "timezone_known": bool(when.zone)}
+    warnings = variable_checks.unknown(template, request.variables.reveal()) if template else []
+    if request.scheduled_at is not None and request.scheduled_at < now - _LATE:
+        said = "lies in the past: the notification leaves at once"
+        warnings.append(FieldError("/scheduled_at", said))
+    if request.attachments:
+        warnings += attachments.warnings(each.channel for each in resolved.targets)
+    if warnings:
         fields["warnings"] = [{"pointer": each.pointer, "detail": each.detail} for each in warnings]
     if ask.recipient is not None:
         fields["recipient"] = {"user_id": ask.recipient.user_id, "registered": ask.recipient.is_new}
@@ -329,13 +295,3 @@ def _explanations(
 
 def _files(request: NotificationRequest, checked: ValidRequest) -> list[FileUse]:
     return [FileUse(each.id, checked.reach.recipient_id) for each in request.attachments]
-
-
-def _file_warnings(resolved: Resolved) -> list[FieldError]:
-    return attachments.warnings(each.channel for each in resolved.targets)
-
-
-def _late_warnings(request: NotificationRequest, now: dt.datetime) -> list[FieldError]:
-    if request.scheduled_at is None or request.scheduled_at >= now - _LATE:
-        return []
-    return [FieldError("/scheduled_at", "lies in the past: the notification leaves at once")]

@@ -12,10 +12,8 @@ from notifications.core.webhooks import body
 from providers.errors import ForbiddenAddress
 
 
-def content_problem(content: Content | None) -> Problem | None:
+def content_problem(content: Content) -> Problem | None:
     """Return the problem of a content with a URL that nobody may open; None: all are allowed."""
-    if content is None:
-        return None
     errors = [
         FieldError("/content/" + "/".join(map(str, place)), fault)
         for place, fault in in_app.url_faults(content.part, conf.current().inbox_url_schemes)
@@ -29,10 +27,8 @@ def content_problem(content: Content | None) -> Problem | None:
     return Problem(Kind.INVALID, f"{errors[0].pointer}: {errors[0].detail}", tuple(errors))
 
 
-def webhook_problem(url: str | None) -> Problem | None:
+def webhook_problem(url: str) -> Problem | None:
     """Return the problem of a URL that the service must not call."""
-    if not url:
-        return None
     try:
         body.check_url(url)
     except ForbiddenAddress as error:

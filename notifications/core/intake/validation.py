@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications.core import clock, conf
-from notifications.core.intake import attachments, sms, urls
-from notifications.core.rules import request_faults
+from notifications.core.intake import attachments, sms, urls, variable_checks
 from notifications.core.rules.attachments import FileKey
 from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.core.rules.lane import Mode, Priority
-from notifications.core.rules.language import variables
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import MAX_TTL, NotificationRequest
 from notifications.core.rules.times.local_time import When
 from notifications.core.store.cached import notification_types
 from notifications.core.store.cached.notification_types import TypeRule
 from notifications.core.store.postgres import db, idempotency, ordering_queues, reads
+from notifications.core.store.postgres.arrays import SmallIntegers
 from notifications.core.store.templates import template_cache
 from notifications.core.store.templates.template_cache import TemplateVersion
 from notifications.core.webhooks import endpoints
@@ -89,16 +88,39 @@ class Lookups:
     answered: dict[idempotency.IdempotencyKey, idempotency.IdempotencyRecord]
     """Stored responses to used idempotency keys of the list."""
     files: attachments.Files
+    shapes: dict[tuple[object, ...], Shape | Problem] = dataclasses.field(default_factory=dict)
+    """The shapes of the requests validated so far, or the problem of a shape."""
+
+
+class Shape(NamedTuple):
+    """The common part of requests that differ in recipient, variables and content only.
+
+    A batch has few shapes, and the checks of a shape run once a list.
+    """
+
+    rule: TypeRule
+    """The rule of the type, with the request's own priority if given."""
+    ordering_key: int | None
+    """Id of the ordering key, if any."""
+    template: TemplateVersion | None
+    """The template version to pin; None: raw content."""
+    channels: Sequence[Channel]
+    """The channels that the request names, in order."""
+    channel_numbers: SmallIntegers
+    """The same as a column of the row."""
+    topics: tuple[str, ...]
+    """The topics by which a recipient may decline the notification."""
+    needed: frozenset[str] | None
+    """The variables that each request must have; None: the template declares its variables."""
+    ttl: dt.timedelta
+    """Time to live."""
 
 
 class ValidRequest(NamedTuple):
-    """A valid request with its resolved rule, template, recipient and times."""
+    """A valid request with its resolved shape, recipient and times."""
 
-    rule: TypeRule
-    template: TemplateVersion | None
+    shape: Shape
     reach: RecipientContacts
-    ordering_key: int | None
-    """Id of the ordering key, if any."""
     when: When | None
     """The requested delivery time; None: now."""
     expires_at: dt.datetime
@@ -172,34 +194,64 @@ def _files(
 
 def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
     """Return the validated request, or the first problem."""
-    request, caller = ask.request, ask.caller
+    caller, request, now = ask.caller, ask.request, lookups.now
+    shape = _shape(request, caller, lookups)
+    if isinstance(shape, Problem):
+        return shape
+    if shape.template is not None:
+        given = request.variables.reveal()
+        is_complete = shape.needed is not None and shape.needed <= given.keys()
+        if not is_complete and (
+            problem := variable_checks.problem(shape.template, shape.channels, given)
+        ):
+            return problem
+    reach = lookups.reaches.get((caller.mode, ask.user_id))
+    if reach is None or (request.to is not None and not caller.may_register):
+        return _recipient_problem(ask)
+    if problem := _content_problem(ask, shape, reach, lookups):
+        return problem
+    when = _when(request, reach, now)
+    begins = max(when.at, now) if when else now
+    if begins - now + shape.ttl > MAX_TTL:
+        detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
+        return _invalid("/scheduled_at", detail)
+    chain = _chain(shape, reach) if request.fallback_chain else ()
+    return ValidRequest(shape, reach, when, begins + shape.ttl, chain)
+
+
+def _shape(request: NotificationRequest, caller: Caller, lookups: Lookups) -> Shape | Problem:
+    """Return the shape of a request, or the first problem of the shape."""
+    named = request.channels or (() if request.to is None else request.to.addresses)
+    # All that `_new_shape` reads.
+    key = (
+        *(caller.producer_id, caller.mode, caller.priorities, caller.may_send_content),
+        *(request.type, request.priority, request.template_id, tuple(named)),
+        *(not request.channels, request.ordering_key, request.ttl_seconds),
+    )
+    found = lookups.shapes.get(key)
+    if found is None:
+        found = lookups.shapes[key] = _new_shape(request, caller, lookups)
+    return found
+
+
+def _new_shape(request: NotificationRequest, caller: Caller, lookups: Lookups) -> Shape | Problem:
     try:
         rule = _type_rule(request, caller, lookups)
         ordering_key = _ordering_key(request, caller, rule.priority, lookups)
         template = _template(request, caller, lookups)
-        reach = _recipient(ask, lookups)
-        when = _when(request, reach, lookups.now)
-        if problem := sms.size_problem(request, template, reach, producer_id=caller.producer_id):
-            return problem
-        if problem := urls.webhook_problem(request.webhook_url):
-            return problem
-        if problem := urls.content_problem(request.content):
-            return problem
-        if request.attachments and (
-            problem := attachments.problem(request, ask.files, lookups.files, template)
-        ):
-            return problem
-        return ValidRequest(
-            rule=rule,
-            template=template,
-            reach=reach,
-            ordering_key=ordering_key,
-            when=when,
-            expires_at=_expiry(request, rule.priority, when, lookups.now),
-            chain=_chain(request, template, reach),
-        )
     except _Refusal as refusal:
         return refusal.problem
+    channels, ttl = request.channels_in_order, conf.current().times_to_live[rule.priority]
+    return Shape(
+        rule,
+        ordering_key,
+        template,
+        channels,
+        SmallIntegers(map(int, channels)),
+        rule.topics(request.type),
+        variable_checks.needed(template, channels or template.texts) if template else None,
+        dt.timedelta(seconds=request.ttl_seconds) if request.ttl_seconds else ttl,
+    )
 
 
 def _ordering_keys(
@@ -262,8 +314,8 @@ def _template(
     """Return the template version to pin; None for raw content.
 
     Raises:
-        _Refusal: the template or a variable is missing, the template lacks a channel, or the
-            producer may not send raw content.
+        _Refusal: the template is missing or lacks a channel, or the producer may not send raw
+            content.
     """
     if request.template_id is None:
         if not caller.may_send_content:
@@ -280,82 +332,44 @@ def _template(
             detail = f"template {request.template_id} has no text for {channel.label}"
             pointer = f"/channels/{position}" if request.channels else "/to"
             raise _Refusal(_invalid(pointer, detail))
-    wrong = [
-        FieldError(f"/variables/{name}", detail)
-        for name, detail in variable_mistakes(
-            template,
-            request.channels_in_order or list(template.texts),
-            request.variables.reveal(),
-        )
-    ]
-    if wrong:
-        detail = f"{wrong[0].pointer}: {wrong[0].detail}"
-        errors = tuple([*wrong, *unknown_variables(request, template)][: request_faults.MAX_ERRORS])
-        raise _Refusal(Problem(Kind.INVALID, detail, errors))
     return template
 
 
-def unknown_variables(
-    request: NotificationRequest, template: TemplateVersion | None
-) -> list[FieldError]:
-    """Return a warning for each variable that no text uses, with a similar name if any."""
-    if template is None or template.mentioned is None:
-        return []
-    given = request.variables.reveal().keys()
-    surplus = given - template.mentioned
-    if not surplus:
-        return []
-    free = template.mentioned - given
-    return [
-        FieldError(
-            f"/variables/{name}",
-            f"no text of the template uses this variable{request_faults.did_you_mean(name, free)}",
-        )
-        for name in sorted(surplus)[: request_faults.MAX_ERRORS]
-    ]
-
-
-def variable_mistakes(
-    template: TemplateVersion, wanted: Collection[Channel], given: Mapping[str, Any]
-) -> Iterable[tuple[str, str]]:
-    """List wrong variables with a sentence: by declaration, or missing in the texts of channels."""
-    if template.declared:
-        return variables.mistakes(template.declared, given)
-    needed = {name for channel in wanted for name in template.needed[channel]}
-    missing = needed - given.keys()
-    return [
-        (name, "the template needs this variable, and it is missing") for name in sorted(missing)
-    ]
-
-
-def _recipient(ask: IntakeRequest, lookups: Lookups) -> RecipientContacts:
-    """Return the recipient's contacts and preferences.
-
-    Raises:
-        _Refusal: the recipient is unknown in the mode, or the caller may not register recipients.
-    """
-    caller = ask.caller
-    if ask.request.to is not None and not caller.may_register:
+def _recipient_problem(ask: IntakeRequest) -> Problem:
+    """Return the problem of a recipient that is unknown, or that the caller may not register."""
+    if ask.request.to is not None and not ask.caller.may_register:
         detail = "the key lacks the scope notifications:to, which `to` needs; send user_id"
-        raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/to", detail),)))
-    reach = lookups.reaches.get((caller.mode, ask.user_id))
-    if reach is None:
-        detail = (
-            f"unknown user_id in {caller.mode.label} mode; create the recipient with"
-            " PUT /v1/recipients/{user_id} and a key of the same mode, or send `to` with an"
-            " address instead of user_id"
-        )
-        raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
-    return reach
+        return Problem(Kind.FORBIDDEN, detail, (FieldError("/to", detail),))
+    detail = (
+        f"unknown user_id in {ask.caller.mode.label} mode; create the recipient with"
+        " PUT /v1/recipients/{user_id} and a key of the same mode, or send `to` with an"
+        " address instead of user_id"
+    )
+    return Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),))
 
 
-def _chain(
-    request: NotificationRequest, template: TemplateVersion | None, reach: RecipientContacts
-) -> Sequence[Channel]:
+def _content_problem(
+    ask: IntakeRequest, shape: Shape, reach: RecipientContacts, lookups: Lookups
+) -> Problem | None:
+    """Return the first problem of SMS, URLs and attachments."""
+    request, template = ask.request, shape.template
+    problem = None
+    if Channel.SMS in reach.contacts:
+        producer_id = ask.caller.producer_id
+        problem = sms.size_problem(request, template, reach, producer_id=producer_id)
+    if request.webhook_url and problem is None:
+        problem = urls.webhook_problem(request.webhook_url)
+    if request.content is not None and problem is None:
+        problem = urls.content_problem(request.content)
+    if request.attachments and problem is None:
+        problem = attachments.problem(request, ask.files, lookups.files, template)
+    return problem
+
+
+def _chain(shape: Shape, reach: RecipientContacts) -> Sequence[Channel]:
     """Return the channels of the fallback chain for which the template has a text."""
-    if not request.fallback_chain:
-        return ()
-    order = dict.fromkeys(request.channels_in_order or reach.channel_order or DEFAULT_ORDER)
+    template = shape.template
+    order = dict.fromkeys(shape.channels or reach.channel_order or DEFAULT_ORDER)
     usable = [each for each in order if template is None or each in template.texts]
     return usable if len(usable) > 1 else ()
 
@@ -365,24 +379,6 @@ def _when(request: NotificationRequest, reach: RecipientContacts, now: dt.dateti
         time = dt.time.fromisoformat(request.send_at_local)
         return When.next_by_wall_clock(time, reach.timezone, after=now)
     return When(request.scheduled_at) if request.scheduled_at is not None else None
-
-
-def _expiry(
-    request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
-) -> dt.datetime:
-    """Return the end of the time to live.
-
-    Raises:
-        _Refusal: the end is too far ahead.
-    """
-    ttl = conf.current().times_to_live[priority]
-    if request.ttl_seconds:
-        ttl = dt.timedelta(seconds=request.ttl_seconds)
-    begins = max(when.at, now) if when else now
-    if begins - now + ttl > MAX_TTL:
-        detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
-        raise _Refusal(_invalid("/scheduled_at", detail))
-    return begins + ttl
 
 
 def _invalid(pointer: str, detail: str) -> Problem:

@@ -51,18 +51,18 @@ class AcceptedAnswer(NamedTuple):
 
 def as_json(answer: AcceptedAnswer) -> dict[str, Any]:
     """Return the body of the answer."""
-    name = str(answer.notification_id)
+    name, (status_of_all, words) = str(answer.notification_id), _words(tuple(answer.deliveries))
     body: dict[str, Any] = {
         "notification_id": name,
-        "status": _overall(tuple([status for _, status in answer.deliveries])),
+        "status": status_of_all,
         "priority": _PRIORITIES[answer.priority],
         "deliveries": [
             {
                 "delivery_id": ids.delivery_text(name, number),
-                "channel": _CHANNELS[channel],
-                "status": _STATUSES[status],
+                "channel": channel,
+                "status": status,
             }
-            for number, (channel, status) in enumerate(answer.deliveries, start=1)
+            for number, (channel, status) in enumerate(words, start=1)
         ],
         "created_at": instant(answer.created_at),
     }
@@ -77,8 +77,10 @@ def pack(answer: AcceptedAnswer) -> bytes:
     """Return the packed form."""
     at, count = _microseconds(answer.created_at), len(answer.deliveries)
     head = _HEAD.pack(_VERSION, answer.notification_id.bytes, at, answer.priority, count)
-    pairs = bytes(itertools.chain.from_iterable(answer.deliveries))
-    return b"".join((head, pairs, *itertools.starmap(_skipped, answer.skipped)))
+    packed = head + bytes(itertools.chain.from_iterable(answer.deliveries))
+    for channel, reason in answer.skipped:
+        packed += _skipped(channel, reason)
+    return packed
 
 
 def unpack(packed: bytes) -> AcceptedAnswer:
@@ -149,5 +151,9 @@ def _microseconds(at: dt.datetime) -> int:
 
 
 @functools.lru_cache(maxsize=256)
-def _overall(statuses: tuple[int, ...]) -> str:
-    return overall([Status(each) for each in statuses]).label
+def _words(deliveries: tuple[tuple[int, int], ...]) -> tuple[str, Sequence[tuple[str, str]]]:
+    """Return the status of the notification, and channel and status of each delivery."""
+    return (
+        overall([Status(status) for _, status in deliveries]).label,
+        [(_CHANNELS[channel], _STATUSES[status]) for channel, status in deliveries],
+    )

@@ -148,6 +148,6 @@ def _on_channel(
     if not contacts:
         stop = Reason.SUPPRESSION_LIST if channel in reach.suppressed else Reason.NO_CONTACT
         return [Target(channel, None, stop)]
-    # Every device gets a push; elsewhere a second mailbox would be a second message.
-    chosen = contacts if channel is Channel.PUSH else contacts[:1]
-    return [Target(channel, contact) for contact in chosen]
+    if channel is Channel.PUSH:  # every device; elsewhere a second mailbox is a second message
+        return [Target(channel, contact) for contact in contacts]
+    return [Target(channel, contacts[0])]

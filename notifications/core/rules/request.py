@@ -256,17 +256,11 @@ class NotificationRequest(BaseModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        self._check_recipient()
-        if self.template_id is None and self.content is None:
-            raise request_faults.error_at(_NO_TEXT, "template_id")
-        if self.template_id is not None and self.content is not None:
-            raise request_faults.error_at("give either template_id or content, not both", "content")
-        if self.scheduled_at is not None and self.send_at_local is not None:
-            said = "give either scheduled_at or send_at_local, not both"
-            raise request_faults.error_at(said, "send_at_local")
+        self._check_alternatives()
         if len(set(self.channels)) != len(self.channels):
             raise request_faults.error_at("must not repeat a channel", "channels")
-        self._check_chain()
+        if self.fallback_chain:
+            self._check_chain()
         if self.metadata:
             check_size(self.metadata, MAX_METADATA_BYTES, "metadata")
         if self.inbox_data:
@@ -275,9 +269,20 @@ class NotificationRequest(BaseModel):
             check_size(variables, MAX_VARIABLES_BYTES, "variables")
         return self
 
+    def _check_alternatives(self) -> None:
+        if self.user_id is None and self.to is None:
+            raise request_faults.error_at(_NO_RECIPIENT, "user_id")
+        if self.to is not None:
+            self._check_addresses(self.to)
+        if self.template_id is None and self.content is None:
+            raise request_faults.error_at(_NO_TEXT, "template_id")
+        if self.template_id is not None and self.content is not None:
+            raise request_faults.error_at("give either template_id or content, not both", "content")
+        if self.scheduled_at is not None and self.send_at_local is not None:
+            said = "give either scheduled_at or send_at_local, not both"
+            raise request_faults.error_at(said, "send_at_local")
+
     def _check_chain(self) -> None:
-        if not self.fallback_chain:
-            return
         if self.delivery is Spread.ALL:
             said = "needs delivery first: delivery all uses each channel at once"
             raise request_faults.error_at(said, "fallback_chain")
@@ -290,15 +295,11 @@ class NotificationRequest(BaseModel):
             )
             raise request_faults.error_at(said, "fallback_chain")
 
-    def _check_recipient(self) -> None:
-        if self.user_id is None and self.to is None:
-            raise request_faults.error_at(_NO_RECIPIENT, "user_id")
-        if self.to is None:
-            return
+    def _check_addresses(self, to: To) -> None:
         if self.user_id is not None:
             raise request_faults.error_at("give either user_id or to, not both", "to")
         for position, channel in enumerate(self.channels):
-            if channel not in self.to.addresses:
+            if channel not in to.addresses:
                 said = f"to has no address for {channel.label}"
                 raise request_faults.error_at(said, "channels", position)
 
@@ -344,7 +345,7 @@ def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
     body = {**wanted.__dict__, "variables": wanted.variables.reveal()}
     del body["idempotency_key"]
     for name in _LATER_FIELDS:
-        if body[name] in (None, False, [], {}):  # as releases wrote it that did not know the field
+        if not body[name] and body[name] != "":  # as releases without the field wrote the body
             del body[name]
     return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 

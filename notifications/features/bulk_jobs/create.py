@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import transaction
 
 from notifications.core import clock
-from notifications.core.intake import plan, validation
+from notifications.core.intake import plan, variable_checks
 from notifications.core.intake.validation import Caller
 from notifications.core.models import BulkJob
 from notifications.core.rules.bulk_job import BulkJobState
@@ -247,7 +247,7 @@ def _check_template(request: BulkJobRequest, template: TemplateVersion) -> None:
     wanted = request.channels or list(template.texts)
     wrong = [
         FieldError(f"/variables/{name}", detail)
-        for name, detail in validation.variable_mistakes(template, wanted, request.variables)
+        for name, detail in variable_checks.mistakes(template, wanted, request.variables)
     ]
     if wrong:
         detail = f"{wrong[0].pointer}: {wrong[0].detail}"

@@ -16,12 +16,10 @@ two pages takes the address.
 from __future__ import annotations
 
 import datetime as dt
-import secrets
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
 import orjson
 import structlog
@@ -30,7 +28,6 @@ from psycopg.errors import CheckViolation
 
 from notifications.core import clock, conf
 from notifications.core.models import BulkJob, BulkJobRange
-from notifications.core.rules import ids
 from notifications.core.rules.bulk_job import BulkJobState, UniqueBy
 from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.store.postgres import db, fair_queue, partitions
@@ -53,8 +50,6 @@ _OLDEST: Final = dt.timedelta(seconds=30)
 would have messages whose time to live is over."""
 _CLOCKS_APART: Final = dt.timedelta(hours=1)
 """Most difference between the clocks of two expanders."""
-_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_MILLISECOND: Final = dt.timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +273,7 @@ class _Store:
         due_times = pace.due_times(job, len(planned), now, examined=self.examined)
         places = self._places(planned, due_times)
         ttl = conf.current().times_to_live[Priority(job.priority)]
+        new_ids = clock.new_notification_ids(len(planned), at=now)
         return [
             NewMessage(
                 id=notification_id,
@@ -292,7 +288,7 @@ class _Store:
                 expires_at=page.expiry(job, max(due_at, now), default=ttl),
             )
             for notification_id, each, due_at, place in zip(
-                _new_ids(len(planned), now), planned, due_times, places, strict=True
+                new_ids, planned, due_times, places, strict=True
             )
         ]
 
@@ -316,10 +312,3 @@ class _Store:
             [next(free) if due_at <= now else due_at for _ in each.contacts]
             for each, due_at in zip(planned, due_times, strict=True)
         ]
-
-
-def _new_ids(count: int, now: dt.datetime) -> list[UUID]:
-    """Return ascending notification ids of the millisecond of `now`."""
-    at_ms = (now - _EPOCH) // _MILLISECOND
-    chance = sorted(secrets.randbits(ids.RANDOM_BITS) for _ in range(count))
-    return [ids.notification_id(at_ms=at_ms, entropy=each) for each in chance]

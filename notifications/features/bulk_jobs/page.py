@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 import structlog
 
-from notifications.core.intake import plan, validation
+from notifications.core.intake import plan, variable_checks
 from notifications.core.models import BulkJob
 from notifications.core.rules import attachments, channels, ids
 from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts, Spread
@@ -224,7 +224,7 @@ class _Builder:
 
     def _mistakes(self, template: TemplateVersion, variables: Mapping[str, Any]) -> bool:
         wanted = self._wanted or list(template.texts)
-        return any(validation.variable_mistakes(template, wanted, variables))
+        return any(variable_checks.mistakes(template, wanted, variables))
 
     def _load(self, chosen: variants.Variant) -> _Variant:
         """Read the template version of a variant.

@@ -120,7 +120,7 @@ def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem 
         detail = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
         return _invalid("/notification/variables", detail)
     ask = validation.IntakeRequest(caller, asked)
-    planned = plan.plan_request(ask, validation.look_up([ask]))
+    planned = plan.plan_request(ask, validation.look_up([ask]), clock.new_notification_id())
     return _within(planned) if isinstance(planned, Problem) else None
 
 

@@ -48,6 +48,7 @@ def is_zone(name: str) -> bool:
     return name in names()
 
 
+@functools.lru_cache(maxsize=4096)
 def zone_name(name: str) -> str:
     """Return the name of a zone of the tz database unchanged, and any other name as empty."""
     return name if is_zone(name) else ""

@@ -10,6 +10,7 @@ any other answer as JSON.
 from __future__ import annotations
 
 import datetime as dt
+import operator
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -50,6 +51,9 @@ class IdempotencyRecord(NamedTuple):
     """The same response in the packed form, if the form can hold it. Of a new key only."""
 
 
+_key_of: Final = operator.attrgetter("key")
+
+
 def rows(entries: Iterable[IdempotencyRecord], *, now: dt.datetime) -> db.Rows:
     """Return entries to insert in key order, so that two batches never deadlock."""
     expires_at = now + conf.current().idempotency_keys_kept
@@ -58,7 +62,7 @@ def rows(entries: Iterable[IdempotencyRecord], *, now: dt.datetime) -> db.Rows:
         (*each.key, each.body_hash, None, each.packed_response, expires_at)
         if packs and each.packed_response is not None
         else (*each.key, each.body_hash, orjson.dumps(each.response).decode(), None, expires_at)
-        for each in sorted(entries, key=lambda each: each.key)
+        for each in sorted(entries, key=_key_of)
     ]
     return db.Rows("idempotency_key", _COLUMNS, records)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -126,7 +127,7 @@ def _due_times(born: Sequence[NewDelivery], *, now: dt.datetime) -> list[dt.date
     """Return the `due_at` of each delivery."""
     due_times = [each.due_at for each in born]
     asks = {
-        number: Ask(Lane.of(each.mode, each.priority, each.channel), each.producer_id)
+        number: _ask(each.mode, each.priority, each.channel, each.producer_id)
         for number, each in enumerate(born)
         if each.producer_id is not None and each.status == Status.QUEUED and not each.is_published
     }
@@ -134,3 +135,9 @@ def _due_times(born: Sequence[NewDelivery], *, now: dt.datetime) -> list[dt.date
     for number, place in zip(asks, places, strict=True):
         due_times[number] = place
     return due_times
+
+
+@functools.lru_cache(maxsize=1024)
+def _ask(mode: int, priority: int, channel: int, producer_id: int) -> Ask:
+    """Return the same object for each row of a list: `fair_queue.places` compares neighbours."""
+    return Ask(Lane.of(mode, priority, channel), producer_id)
