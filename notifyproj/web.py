@@ -56,6 +56,14 @@ def _with_reply(
     return run
 
 
+def gives_replies() -> bool:
+    """Return True if requests of this process can be answered later (`core.api.replies`).
+
+    A process that was not forked has granian's own wrapper.
+    """
+    return mp._wsgi_call_wrap is not wsgi._callback_wrapper  # type: ignore[attr-defined]  # noqa: SLF001 - see `_serve`
+
+
 def main() -> None:
     """Serve until SIGTERM."""
     parser = argparse.ArgumentParser(prog="python -m notifyproj.web", description=__doc__)

@@ -142,6 +142,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "single_sign_on_invalid": "A check of a sign-in failed: state, nonce, signature or claims.",
     "single_sign_on_refused": "A person of the identity provider may not sign in; the audit log has"
     " the subject.",
+    "short_path_off": "Each request of the web process holds a thread and takes Django's path, at"
+    " several times the CPU: start the server by `python -m notifyproj.web`, on Linux.",
     "sign_in_not_counted": "The state Redis is away: sign-ins are not throttled.",
     "preferences_saved": "A recipient changed the preferences on the preference page.",
     "snapshot_failed": "A snapshot of an audience raised an exception.",

@@ -44,8 +44,10 @@ class Reply:
 
     def send(self, status: int, headers: Headers, body: bytes) -> None:
         """Send the response of a request that is answered later."""
-        self._protocol.response_bytes(status, headers, body)
-        self.at_end()
+        try:
+            self._protocol.response_bytes(status, headers, body)
+        finally:
+            self.at_end()
 
     def response_bytes(self, status: int, headers: Headers, body: bytes) -> None:
         """Send what the application has returned, for the server."""

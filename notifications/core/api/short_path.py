@@ -3,6 +3,7 @@
     request --> Django                               a condition below does not hold
             --> accept --> 202                       accepted, or the first answer again
                        --> Django, with the outcome  refused, over a limit, or an error
+            --> 503                                  too many bytes wait (`waiting_bodies`)
 
 The request holds no thread while it waits for its group: the leader of the group sends the answer
 by the reply of the request (`replies`), and Django answers in a thread of `request_slots`. The
@@ -24,6 +25,7 @@ the view accepts and charges nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import structlog
@@ -37,9 +39,11 @@ from notifications.core.api import (
     json_io,
     notifications,
     throttle,
+    waiting_bodies,
 )
 from notifications.core.api.problems import ProblemError
 from notifications.core.api.replies import REPLY, Reply
+from notifications.core.api.waiting_bodies import WaitingBodies
 from notifications.core.intake import accept
 from notifications.core.intake.accept import AcceptedRequest, Outcome, Single
 from notifications.core.rules.problems import Problem
@@ -91,7 +95,9 @@ _Shape: TypeAlias = frozenset[tuple[str, Any]]
 class ShortPath:
     """Answers usual requests, without a slot: only the leader of a group takes a slot."""
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: WaitingBodies | None = None) -> None:
+        """Create the path without known shapes; `waiting` limits the bodies that wait."""
+        self._waiting = WaitingBodies() if waiting is None else waiting
         self._headers: dict[_Shape, list[tuple[str, str]]] = {}
         """Shape of an accepted request -> the headers of Django's answer."""
 
@@ -112,12 +118,26 @@ class ShortPath:
         if headers is None:
             environ[_SHAPE] = shape
             return False
-        started = clock.monotonic()
-        single = _single(environ)
+        started, size = clock.monotonic(), len(environ[BODY])
+        if not self._waiting.enter(size):
+            _refuse(environ, headers, started)
+            return True
+        single = None
+        try:
+            single = _single(environ)
+        finally:
+            if single is None:
+                self._waiting.leave(size)
         if single is None:
             return False
+        reply: Reply = environ[REPLY]
+        reply.at_end = partial(self._forget, size, reply.at_end)
         _Asked(environ, headers, started, late).submit(single)
         return True
+
+    def _forget(self, size: int, at_end: Callable[[], object]) -> None:
+        self._waiting.leave(size)
+        at_end()
 
     def learn(self, environ: Environ, answer: HttpResponseBase) -> None:
         """Keep the headers of Django's answer to an accepted request of a new shape."""
@@ -183,6 +203,15 @@ class _Asked:
         }
         told = [(name, own.get(name, value)) for name, value in self._headers]
         return told + list(idempotency.REPLAYED.items()) * taken.replayed, body
+
+
+def _refuse(environ: Environ, headers: list[tuple[str, str]], started: float) -> None:
+    """Refuse a request, of which nothing was charged or stored."""
+    trace, reply = correlation.trace_id_of(environ), environ[REPLY]
+    reply.is_later = True
+    status, told, body = waiting_bodies.refusal(headers, trace=trace)
+    reply.send(status, told, body)
+    correlation.report("POST", _OPERATION.path, status, trace=trace, started=started)
 
 
 def _single(environ: Environ) -> Single | None:

@@ -91,6 +91,11 @@ TRANSITIONS: Final = _counter(
 REFUSED_FOR_LAG: Final = _counter(
     "refused_for_lag", "P3 posts that got 429 because of the lag of their lane", "lane"
 )
+BODIES_REFUSED: Final = _counter(
+    "bodies_refused",
+    "Single requests that got 503 because the bodies of requests that wait for PostgreSQL took too"
+    " much memory",
+)
 SMS_REFUSED: Final = _counter(
     "sms_refused",
     "P0 and P1 SMS above a ceiling of SMS pumping protection, at accept (429) or send (held)",
