@@ -13,6 +13,7 @@ import pytest
 import redis
 
 from notifications.core import clock
+from notifications.core.rules import ids
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.servers import Stack
 from tests.clock import ROOT
@@ -36,6 +37,16 @@ def test_postgres_and_valkey_have_the_clock_of_this_process(stack: Stack) -> Non
         with redis.Redis.from_url(stack.urls()[name]) as client:
             seconds, _ = client.time()
         assert abs(dt.datetime.fromtimestamp(seconds, dt.UTC) - clock.now()) < _MINUTE
+
+
+@pytest.mark.parametrize("count", [0, 1, 1_000])
+def test_new_ids_of_a_list_ascend_and_have_the_millisecond_of_its_acceptance(count: int) -> None:
+    at = dt.datetime(2026, 3, 1, 23, 59, 59, 999_900, tzinfo=dt.UTC)
+    found = clock.new_notification_ids(count, at=at)
+    assert found == sorted(found)
+    assert len(set(found)) == count
+    assert {ids.time_of(each) for each in found} <= {at.replace(microsecond=999_000)}
+    assert all(ids.notification_of(each) == each for each in found)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

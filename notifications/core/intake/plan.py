@@ -208,7 +208,7 @@ def _row(
         request.ordering_key or "",
         request.webhook_url or "",
         SmallIntegers(map(int, chain)) if chain else shape.channel_numbers,
-        request.delivery.value,
+        str(request.delivery),
         bool(chain),
         request.idempotency_key or "",
         traceparent,
