@@ -61,7 +61,7 @@ broker_transport_options = (
     {
         "queue_order_strategy": "notifications.core.lanes.WeightedOrder",
         "visibility_timeout": 600,
-        # Of a blocking pop, seconds: how soon a worker asks again for a channel that had to rest.
+        # Longest blocking pop, seconds; shorter while a queue is paused (`lanes.pause_queue`).
         "polling_interval": 1.0,
         # Over the 1 s of a blocking pop; without one a silent broker hangs a publisher for ever.
         "socket_timeout": 2.0,

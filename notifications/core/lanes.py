@@ -8,6 +8,7 @@ may claim. A lost message loses no delivery, and a duplicate is harmless.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -32,12 +33,26 @@ BrokerAway: Final = broker.Away
 _paused: Final[set[str]] = set()
 """Paused queues: the process has more messages of these queues than free slots. Without the pause,
 a backlog of one channel would be fetched and requeued, message by message."""
+_NO_QUEUE: Final = "no-queue"
+"""A list that no process writes, for a pop while all queues are paused."""
+_PAUSED_POLL_SECONDS: Final = 0.1
+"""Longest blocking pop while a queue is paused, and so the longest wait for a resumed queue."""
+_polling: Final[list[tuple[RedisChannel, float]]] = []
+"""The channel by which the process consumes on Redis, if any, and the usual limit of its pops."""
+_setting: Final = threading.Lock()
+
+
+def poll_by(channel: RedisChannel) -> None:
+    """Name the channel by which the process consumes on Redis."""
+    _polling[:] = [(channel, channel.connection.brpop_timeout)]
+    _set_poll_seconds()
 
 
 def pause_queue(name: str) -> None:
     """Stop consuming a queue until `resume_queues`; queues of P0 and P1 are never paused."""
     if WeightedOrder.rank(name, p3_first=False) >= _P2_RANK:
         _paused.add(name)
+        _set_poll_seconds()
 
 
 def resume_queues(parts: Collection[str]) -> None:
@@ -45,6 +60,14 @@ def resume_queues(parts: Collection[str]) -> None:
     _paused.difference_update([
         name for name in _paused if not set(parts).isdisjoint(name.split("."))
     ])
+    _set_poll_seconds()
+
+
+def _set_poll_seconds() -> None:
+    """Set the time limit of the next blocking pops: a pop of other queues delays a resumed one."""
+    with _setting:  # the last of two tasks sets what holds now
+        for channel, usual in _polling:
+            channel.brpop_timeout = min(usual, _PAUSED_POLL_SECONDS) if _paused else usual
 
 
 class WeightedOrder(round_robin_cycle):
@@ -65,8 +88,11 @@ class WeightedOrder(round_robin_cycle):
     def consume(self, n: int) -> list[str]:
         """Return queue names in order; kombu takes a message from the first non-empty queue."""
         p3_first = self._turn % self._TURNS == self._TURNS - 1
-        awake = [name for name in self.items[:n] if name not in _paused]
-        return sorted(awake or self.items[:n], key=lambda name: self.rank(name, p3_first=p3_first))
+        names = self.items[:n]
+        awake = [name for name in names if name not in _paused]
+        if names and not awake:
+            return [_NO_QUEUE]
+        return sorted(awake, key=lambda name: self.rank(name, p3_first=p3_first))
 
     def rotate(self, last_used: str) -> str:
         """Record the queue of the last message."""

@@ -150,3 +150,14 @@ def test_the_queue_of_a_waiting_task_is_not_consumed() -> None:
         assert waiter.is_alive()
     waiter.join(30)
     assert order.consume(2) == ["p1.email", "p3.email"]
+
+
+def test_a_worker_whose_queues_are_all_paused_consumes_none() -> None:
+    order = lanes.WeightedOrder(["p2.email", "p3.email"])
+    lanes.pause_queue("p2.email")
+    assert order.consume(2) == ["p3.email"]
+    lanes.pause_queue("p3.email")
+    assert not {"p2.email", "p3.email"} & set(order.consume(2))
+    lanes.resume_queues(["email"])
+    assert order.consume(2) == ["p2.email", "p3.email"]
+    assert order.consume(0) == []

@@ -7,7 +7,8 @@
 * The consumer reconnects within two seconds of the broker's return; Celery waits up to thirty.
 * kombu acknowledges the messages of a `no_ack` queue on Redis too, with four commands each. The
   consumer marks these messages, so that `Message.ack` does nothing.
-* On RabbitMQ the consumer limits the messages of each queue in the process (`lanes.prefetch`).
+* On RabbitMQ the consumer limits the messages of each queue in the process (`lanes.prefetch`). On
+  Redis it asks for messages more often while a queue is paused (`lanes.pause_queue`).
 * The consumer connects after the process has reached its database for the first time. Until then
   the worker answers no `inspect ping`, so that an orchestrator keeps the worker of the release
   before.
@@ -25,6 +26,7 @@ from typing import Any, Final
 import structlog
 from celery.worker import consumer
 from celery.worker.state import maybe_shutdown
+from kombu.transport.redis import Channel as RedisChannel
 from redis.exceptions import RedisError
 
 from notifications.core import lanes, rabbitmq
@@ -79,7 +81,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
     def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - Celery's protocol
         """Return the handler of messages; it marks those of the queues without acknowledgement."""
         handle = super().create_task_handler(*args, **kwargs)
-        self._set_prefetch()
+        self._set_limits()
         unacknowledged = {name for name, queue in self.app.amqp.queues.items() if queue.no_ack}
 
         def on_message(message: Any) -> Any:  # noqa: ANN401 - Celery's protocol
@@ -90,12 +92,14 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
 
         return on_message
 
-    def _set_prefetch(self) -> None:
-        """Limit the messages of each queue on RabbitMQ, before Celery begins to consume."""
+    def _set_limits(self) -> None:
+        """Limit the messages of each queue on RabbitMQ, and the blocking pops on Redis."""
         channel = self.task_consumer.channel
         if isinstance(channel, rabbitmq.Channel):
             queues = self.app.amqp.queues.consume_from
             channel.prefetch = lanes.prefetch(queues, slots=self.initial_prefetch_count)
+        elif isinstance(channel, RedisChannel):
+            lanes.poll_by(channel)
 
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 - Celery's protocol
         """Connect, with retries until the worker shuts down."""
