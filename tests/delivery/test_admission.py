@@ -145,11 +145,14 @@ def test_one_probe_goes_and_its_success_lets_the_others_follow(reach: Reach, tak
     assert [_row(each).attempts for each in rows] == [1, 1, 1]
 
 
-def test_our_own_fault_never_makes_dead_letters(reach: Reach, take: Accept) -> None:
+def test_our_own_fault_never_makes_dead_letters(
+    reach: Reach, take: Accept, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
     reach(email="maria+401@sandbox.example")
     rows = [row for _ in range(5) for row in deliveries_of(take(priority="P3"))]
     for _ in range(4):  # P3's policy makes three calls at most
-        deliver.deliver(_due_now(rows))
+        with django_capture_on_commit_callbacks(execute=True):
+            deliver.deliver(_due_now(rows))
         age(PROBE_EVERY)
     assert {reason for _, reason in _reasons(rows)} == {"breaker", "provider_misconfigured"}
     assert all(row.attempts == row.attempts_before for row in map(_row, rows))

@@ -106,11 +106,17 @@ def test_a_row_that_cannot_be_used_leaves_the_channel_to_the_settings(
     ],
 )
 def test_what_one_provider_could_not_take_goes_to_the_next_at_once(
-    reach: Reach, take: Accept, outbox: Outbox, word: str, outcome: str
+    reach: Reach,
+    take: Accept,
+    outbox: Outbox,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+    word: str,
+    outcome: str,
 ) -> None:
     reach(email=f"maria+{word}@sandbox.example")
     [row] = deliveries_of(take())
-    assert deliver.deliver([row.id]) == []
+    with django_capture_on_commit_callbacks(execute=True):
+        assert deliver.deliver([row.id]) == []
     assert _status(row.id) is Status.SENT
     assert _calls(row.id) == [("sandbox", outcome), ("spare", "accepted")]
     assert len(outbox(row.id)) == 1
@@ -214,10 +220,13 @@ def test_after_the_last_provider_the_retry_policy_begins_a_new_round(
 
 
 @pytest.mark.usefixtures("spare")
-def test_a_bad_account_at_every_provider_burns_nothing(reach: Reach, take: Accept) -> None:
+def test_a_bad_account_at_every_provider_burns_nothing(
+    reach: Reach, take: Accept, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
     reach(email="maria+401@sandbox.example")
     [row] = deliveries_of(take())
-    deliver.deliver([row.id])
+    with django_capture_on_commit_callbacks(execute=True):
+        deliver.deliver([row.id])
     held = Delivery.objects.get(id=row.id)
     assert (held.status, held.reason) == (Status.SCHEDULED, "provider_misconfigured")
     alerts = Alert.objects.filter(kind="provider_misconfigured")

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 
 from notifications.core import clock
 from notifications.core.delivery import call_reservations, deliver, rescue
@@ -127,6 +127,37 @@ def test_a_standstill_within_a_settle_holds_up_no_alert(
     deliver.deliver(take_rows(take, 1, priority="P0"))
     assert raised == [None]
     assert Alert.objects.filter(kind=AlertKind.PROVIDER_MISCONFIGURED).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_alert_that_is_not_stored_repeats_no_settle(
+    scripted: Scripted,
+    reach: Reach,
+    take: Accept,
+    monkeypatch: pytest.MonkeyPatch,
+    log_output: Callable[[], str],
+) -> None:
+    reach(user_id="ana", email="ana@example.com")
+    [refused] = take_rows(take, 1)
+    [dead] = take_rows(take, 1, user_id="ana")
+    outcomes: dict[UUID, Outcome] = {
+        refused: Misconfigured(code="401"),
+        dead: Rejected(code="gone", contact_is_dead=True),
+    }
+    scripted.answer = lambda batch: ((each, outcomes[each.delivery_id]) for each in batch)
+    tries: list[object] = []
+
+    def fail(*alert: object) -> None:
+        tries.append(alert)
+        msg = "another transaction has locked the alert"
+        raise OperationalError(msg)
+
+    monkeypatch.setattr(alerts, "raise_once", fail)
+    deliver.deliver([refused, dead])
+    assert statuses([refused, dead]) == [Status.SCHEDULED, Status.FAILED]
+    assert Contact.objects.exclude(invalidated_at=None).get().address == "ana@example.com"
+    assert len(tries) == 1
+    assert "settled_one_by_one" not in log_output()
 
 
 def _change_contact() -> None:

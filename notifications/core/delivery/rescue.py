@@ -18,8 +18,6 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import transaction
-
 from notifications.core import clock
 from notifications.core.delivery import (
     call_reservations,
@@ -161,8 +159,7 @@ def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) 
             call = EndedCall(row["contact_id"], outcome, row["call_started_at"])
             ended[row["provider"]].append(call)
     for provider, calls in ended.items():
-        record = partial(ended_contacts.record, calls, provider=provider)
-        transaction.on_commit(record, robust=True)
+        db.after_commit(partial(ended_contacts.record, calls, provider=provider))
 
 
 def _settle_money(

@@ -313,7 +313,10 @@ def _accept_late(
 
 
 def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
-    """Raise an alert about our account, except for a single endpoint or doubted rejections."""
+    """Raise an alert about our account, except for a single endpoint or doubted rejections.
+
+    An alert that PostgreSQL does not take fails no settle: the next refusal raises the alert.
+    """
     if provider.capabilities.endpoint_of is not None:
         return
     refused = {
@@ -326,7 +329,7 @@ def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
     detail = "it refused our credentials or account; its deliveries wait or go by another"
     for channel in sorted(refused):
         subject = HealthKey(provider.name, channel).label
-        alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, detail)
+        alerts.raise_after_commit(AlertKind.PROVIDER_MISCONFIGURED, subject, detail)
 
 
 def _calls(pairs: Iterable[Pair], provider: Provider) -> list[AttemptRow]:

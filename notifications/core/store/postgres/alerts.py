@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 from uuid import uuid4
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import F, Q, QuerySet
 
 from notifications.core import clock
@@ -60,11 +60,11 @@ def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
 
 
 def raise_after_commit(kind: AlertKind, subject: str, detail: str) -> None:
-    """Raise an alert as `raise_once`, after the commit of an open transaction.
+    """Raise an alert as `raise_once`, after the commit of an open transaction, else at once.
 
-    An error of the database is logged then.
+    An error of the database is logged.
     """
-    transaction.on_commit(partial(raise_once, kind, subject, detail), robust=True)
+    db.after_commit(partial(raise_once, kind, subject, detail))
 
 
 def resolve(kind: AlertKind, subject: str) -> None:

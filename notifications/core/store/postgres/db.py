@@ -346,6 +346,18 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
     return work() if connection.in_atomic_block else _retry(atomically)
 
 
+def after_commit(work: Callable[[], object]) -> None:
+    """Run `work` after the commit of an open transaction, else at once; its errors are logged.
+
+    `work` may be a partial: Django's log asks for a name, which a partial does not have.
+    """
+
+    def run() -> None:
+        work()
+
+    transaction.on_commit(run, robust=True)
+
+
 def fetch_in_own_transaction(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     """Run `sql/<name>.sql` in a separate transaction, again after a passing refusal.
 
