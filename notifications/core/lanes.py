@@ -57,8 +57,9 @@ def pause_queue(name: str) -> None:
 
 def resume_queues(parts: Collection[str]) -> None:
     """Resume paused queues by a part of the name, after a slot became free."""
+    paused = _paused.copy()  # in one step of the interpreter: other threads pause queues meanwhile
     _paused.difference_update([
-        name for name in _paused if not set(parts).isdisjoint(name.split("."))
+        name for name in paused if not set(parts).isdisjoint(name.split("."))
     ])
     _set_poll_seconds()
 

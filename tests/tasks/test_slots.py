@@ -161,3 +161,19 @@ def test_a_worker_whose_queues_are_all_paused_consumes_none() -> None:
     lanes.resume_queues(["email"])
     assert order.consume(2) == ["p2.email", "p3.email"]
     assert order.consume(0) == []
+
+
+def test_a_queue_can_be_paused_while_others_are_resumed() -> None:
+    """A task pauses the queue without the lock of the slots; the end of another resumes queues."""
+
+    class Parts(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            lanes.pause_queue("p3.push")  # as another thread, between two names
+            return super().__iter__()
+
+    lanes.pause_queue("p3.email")
+    lanes.resume_queues(Parts(["email"]))
+    order = lanes.WeightedOrder(["p3.push", "p3.email"])
+    assert order.consume(2) == ["p3.email"]
+    lanes.resume_queues(["push"])
+    assert order.consume(2) == ["p3.push", "p3.email"]
