@@ -144,6 +144,20 @@ def test_hosts_may_share_a_port_or_have_the_usual_one() -> None:
     assert hung_servers.separate(both)[0] == {"host": "a", "port": "5432"}
 
 
+def test_a_thread_may_test_a_further_server_meanwhile() -> None:
+    class Standing(hung_servers._Standing):
+        __slots__ = ()
+
+        def __getattribute__(self, name: str) -> object:
+            hung_servers._standings.setdefault(("c", "2"), hung_servers._Standing())
+            return super().__getattribute__(name)
+
+    hung_servers._standings["a", "1"] = Standing()
+    parameters = {"host": "a", "port": "1"}
+    assert hung_servers.separate(parameters) == (parameters, None)
+    assert ("c", "2") in hung_servers._standings
+
+
 def test_a_server_that_the_url_names_by_its_ip_address_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

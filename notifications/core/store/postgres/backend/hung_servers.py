@@ -84,7 +84,8 @@ def is_hung_at_first(parameters: Parameters, address: Address) -> bool:
 
 def separate(parameters: Parameters) -> tuple[Parameters | None, Parameters | None]:
     """Return the parameters of the usable hosts and of the hung hosts; None for no host."""
-    known = {address for address, standing in _standings.items() if standing.is_hung}
+    tested = _standings.copy()  # in one step: other threads test servers meanwhile
+    known = {address for address, standing in tested.items() if standing.is_hung}
     if not known:
         return parameters, None
     hosts = _hosts(parameters)
