@@ -135,11 +135,25 @@ def test_it_recovers_after_a_provider_has_become_slower_for_good() -> None:
 def test_it_soon_finds_that_a_provider_is_slower_without_a_queue(
     before: float, after: float
 ) -> None:
-    provider = Served(Limit(), servers=2 * CEILING, seconds=before, spread=0.3)
-    provider.run(10)
+    provider = Served(Limit(ceiling=200), servers=400, seconds=before, spread=0.3)
+    provider.run(3)
     provider.seconds = after
     provider.run(5 * after)
-    assert provider.run(5) >= 0.8 * CEILING / after
+    assert provider.run(5) >= 0.8 * 200 / after
+
+
+def test_a_queue_that_grows_while_the_limit_is_halved_is_not_a_slower_provider() -> None:
+    limit = Limit()
+    now = 0.0
+    for _ in range(20):
+        now += 1
+        _round(limit, now, kinds={Ending.ANSWERED: 1})
+    before = limit.value
+    # The first calls wait for a part of the new queue only, and the third for half of the second's.
+    for seconds in (1.0, 1.2, 0.6):
+        now += seconds + 0.01
+        _round(limit, now, kinds={Ending.ANSWERED: 1}, seconds=seconds)
+    assert limit.value <= before / 8
 
 
 @pytest.mark.parametrize("servers", [5, 20])

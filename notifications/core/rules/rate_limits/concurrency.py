@@ -13,10 +13,10 @@ A latency is the provider's time, without the delays of our own process (`Call.o
 only the part above `OWN_DELAY_SECONDS` shrinks the limit. The latency of a window is the lower
 quartile, because a busy local machine delays some calls and a queue at the provider delays all
 calls. `baseline` is the lowest window latency. If the baseline was not confirmed for a while, the
-limit is lowered for one window to measure again. A latency that rose at once and does not fall
-while the limit is halved is the new baseline, and the limit of before is back. So a provider that
-became slower is not throttled for long, and a queue caused by our own calls is not taken for the
-provider's normal latency.
+limit is lowered for one window to measure again. A latency that rose at once and stays
+while the limit is halved twice is the new baseline, and the limit of before is back. So a provider
+that became slower is not throttled for long, and a queue caused by our own calls is not taken for
+the provider's normal latency.
 
 All times are seconds of one monotonic clock, given as `now`.
 """
@@ -63,8 +63,10 @@ HALF: Final = 0.5
 JUMP: Final = 2
 """A latency of more than this many times the tolerated one rose at once: a queue grows slowly."""
 UNMOVED: Final = 0.8
-"""Share of such a latency that is left after the limit has become half as high, if the provider is
-slower: a queue of our own calls would be half as long."""
+"""Share of such a latency that is left with half of the calls if the provider is slower: a queue of
+our own calls would be half as long."""
+QUARTER: Final = 0.25
+"""Share of the limit at which a latency that stays is the provider's: two windows took a half."""
 NEGLIGIBLE: Final = 0.01
 """A share of failed calls up to which the limit does not react."""
 
@@ -96,6 +98,17 @@ CallFields = tuple[Ending, float, float]
 """The fields of `Call` as a tuple, which costs less than a `Call` for each provider call."""
 
 
+class _Risen(NamedTuple):
+    """A latency that rose at once."""
+
+    limit_before: float
+    """The limit before the latency rose."""
+    limit: float
+    """The limit of the window from which on the latency stays."""
+    latency: float
+    """The latency of this window in seconds."""
+
+
 class Limit:
     """The limit and the calls in flight. Not thread-safe; `delivery.in_flight` has the lock."""
 
@@ -109,8 +122,7 @@ class Limit:
         self._baseline_at = self._changed_at = 0.0
         self._shrunk_at = -CAUTION_SECONDS
         self._before_probe: tuple[float, float] | None = None
-        self._before_shrinking: tuple[float, float] | None = None
-        """Limit and latency when the latency rose above what is tolerated."""
+        self._risen: _Risen | None = None
         self._latencies: list[float] = []
         self._own_delays: list[float] = []
         self._failures = self._peak = 0
@@ -190,16 +202,21 @@ class Limit:
             self._limit = min(self._start, self._limit + step)
 
     def _compare_with_fewer_calls(self, latency: float, now: float) -> None:
-        """Take a latency that rose at once for the baseline if it stays with half of the calls."""
+        """Take a latency that rose at once for the baseline if a quarter of the calls is as slow.
+
+        A new queue becomes longer while fewer calls make the queue shorter, so one comparison may
+        find the same latency. Each change of the latency begins the comparison again.
+        """
+        risen = self._risen
         if latency <= JUMP * self._above(TOLERATED):
-            self._before_shrinking = None
-        elif self._before_shrinking is None:
-            self._before_shrinking = (self._limit, latency)
-        else:
-            limit, latency_before = self._before_shrinking
-            if self._limit <= HALF * limit and latency >= UNMOVED * latency_before:
-                self._baseline, self._baseline_at = latency, now
-                self._limit, self._before_shrinking = limit, None
+            self._risen = None
+        elif risen is None:
+            self._risen = _Risen(self._limit, self._limit, latency)
+        elif not UNMOVED * risen.latency <= latency <= risen.latency / UNMOVED:
+            self._risen = risen._replace(limit=self._limit, latency=latency)
+        elif self._limit <= QUARTER * risen.limit:
+            self._baseline, self._baseline_at = latency, now
+            self._limit, self._risen = risen.limit_before, None
 
     def _above(self, factor: float) -> float:
         return (self._baseline or 0.0) * factor + SLACK_SECONDS
