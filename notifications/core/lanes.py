@@ -7,7 +7,6 @@ may claim. A lost message loses no delivery, and a duplicate is harmless.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -116,17 +115,23 @@ _P3_RANK: Final = 5
 _RANKS: Final = {"p0": 0, "p1": 1, "p2": _P2_RANK, "p3": _P3_RANK}
 
 
-def prefetch(queues: Collection[str], *, slots: int) -> dict[str, int]:
+def prefetch(queues: Collection[str], *, slots: int, patient: int) -> dict[str, int]:
     """Return how many messages of each queue a worker may hold on RabbitMQ.
 
-    RabbitMQ has no order between queues, and a worker runs its messages in the order of arrival. A
-    worker that holds four messages of a P2 queue for each of a P3 queue also runs four for each.
+    A message of P2 or P3 for which the worker has no slot ends unused, and the relay publishes
+    another one a second later. RabbitMQ has no order between queues, and a worker runs its messages
+    in the order of arrival. A worker that holds four messages of a P2 queue for each of a P3 queue
+    also runs four for each; a worker with fewer than four slots runs a larger share of P3.
+
+    Args:
+        queues: the queues of the worker.
+        slots: all slots of the worker.
+        patient: the slots for P2 and P3 of one channel.
     """
     ranks = {name: WeightedOrder.rank(name, p3_first=False) for name in queues}
-    if not {_P2_RANK, _P3_RANK} <= set(ranks.values()):
-        return dict.fromkeys(queues, slots)
-    quarter = math.ceil(slots / 4)
-    shares = {_P2_RANK: 4 * quarter, _P3_RANK: quarter}
+    is_shared = {_P2_RANK, _P3_RANK} <= set(ranks.values())
+    bulk = max(1, patient // 4) if is_shared else patient
+    shares = {_P2_RANK: patient, _P3_RANK: bulk}
     return {name: shares.get(rank, slots) for name, rank in ranks.items()}
 
 

@@ -59,6 +59,7 @@ def test_many_slots_for_urgent_messages_are_not_more_for_patient_ones(
         pass
     with all_taken(slots, [lane] * 40) as taken:
         assert taken.count(True) == share
+    assert slots.patient == 4
 
 
 def test_marketing_of_all_channels_together_gets_one_share() -> None:

@@ -31,6 +31,7 @@ from redis.exceptions import RedisError
 
 from notifications.core import lanes, rabbitmq
 from notifications.core.store.postgres import host_clock
+from notifications.core.tasks.deliver import SLOTS
 
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE: Final = 0.5
@@ -97,7 +98,8 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
         channel = self.task_consumer.channel
         if isinstance(channel, rabbitmq.Channel):
             queues = self.app.amqp.queues.consume_from
-            channel.prefetch = lanes.prefetch(queues, slots=self.initial_prefetch_count)
+            slots = self.initial_prefetch_count
+            channel.prefetch = lanes.prefetch(queues, slots=slots, patient=SLOTS.patient)
         elif isinstance(channel, RedisChannel):
             lanes.poll_by(channel)
 

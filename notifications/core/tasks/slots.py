@@ -55,6 +55,8 @@ class Slots:
         self._idle_bulk = 0
         self._time = time
         self._others_came_at = float("-inf")
+        self.patient = 1
+        """The slots for P2 and P3 of one channel."""
 
     def limit(self, slots: int, *, queues: Collection[str]) -> None:
         """Divide `slots` among the lanes of `queues`."""
@@ -63,6 +65,7 @@ class Slots:
         shares = dict.fromkeys(channels, max(1, slots // 2)) if len(channels) > 1 else {}
         has_urgent = any(not _URGENT.isdisjoint(parts) for parts in lanes_served)
         patient = min(slots, _PATIENT_SLOTS) if has_urgent else slots
+        self.patient = max(1, patient // 2) if shares else patient
         if patient < slots:
             shares[_SOCIAL] = patient
             shares |= {f"{_SOCIAL}.{each}": patient // 2 for each in channels if each in shares}
