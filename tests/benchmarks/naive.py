@@ -18,7 +18,6 @@ import sys
 import time
 from threading import Event
 from typing import Any, ClassVar, Final
-from urllib.parse import urlsplit
 
 import django
 import requests
@@ -28,23 +27,14 @@ from django.db import models
 from django.db.models.functions import Now
 from django.template import Context, Engine
 
+from tests.benchmarks.peer_database import databases
+
 _TEXT: Final = "Hello {{ name }}, your order {{ order_id }} is on its way."
 _POLL_SECONDS: Final = 0.02
 _ENGINE: Final = Engine()
 
-_database = urlsplit(os.environ["BENCH_DATABASE"])
 settings.configure(
-    DATABASES={
-        "default": {
-            "ENGINE": "django.db.backends.postgresql",
-            "NAME": _database.path.strip("/"),
-            "HOST": _database.hostname,
-            "PORT": _database.port,
-            "USER": _database.username,
-            "PASSWORD": _database.password,
-            "CONN_MAX_AGE": 60,
-        }
-    },
+    DATABASES=databases(CONN_MAX_AGE=60),
     USE_TZ=True,
 )
 django.setup()

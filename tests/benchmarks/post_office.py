@@ -17,20 +17,18 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import django
 from django.conf import settings
 from django.core.management import call_command
 
 from notifyproj.devstack.ports import LOOPBACK
+from tests.benchmarks.peer_database import databases
 
 PACKAGE: Final = "django-post_office==3.12.0"
 _PROCESSES: Final = 2
 _WARM: Final = 50
 _TEXT: Final = "Hello {{ name }}, your order {{ order_id }} is on its way."
-
-_database = urlsplit(os.environ.get("BENCH_DATABASE", ""))
 
 
 def main(count: int) -> float:
@@ -40,16 +38,7 @@ def main(count: int) -> float:
         RuntimeError: a mail was not sent.
     """
     settings.configure(
-        DATABASES={
-            "default": {
-                "ENGINE": "django.db.backends.postgresql",
-                "NAME": _database.path.strip("/"),
-                "HOST": _database.hostname,
-                "PORT": _database.port,
-                "USER": _database.username,
-                "PASSWORD": _database.password,
-            }
-        },
+        DATABASES=databases(),
         INSTALLED_APPS=["django.contrib.contenttypes", "post_office"],
         TEMPLATES=[{"BACKEND": "django.template.backends.django.DjangoTemplates"}],
         DEFAULT_AUTO_FIELD="django.db.models.AutoField",
