@@ -47,7 +47,8 @@ from providers.contract import (
 )
 from providers.email import mime
 from providers.email.smtp_client import Server, Tls
-from providers.email.smtp_session import Delivery, Envelope, ReplyError, Session
+from providers.email.smtp_delivery import Delivery
+from providers.email.smtp_session import EndedSession, Envelope, ReplyError, Session
 from providers.transport import Transport
 from providers.transport.loop import REPRIEVE, STANDSTILL
 from providers.vendor import OneWay, Vendor
@@ -226,35 +227,35 @@ class Smtp(OneWay):
         )
 
     def _carry_over_session(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
-        session = self._session(delivery)
-        if not delivery.board(session):
-            session.quit()
-            return delivery.unsent("not_sent")
-        keep = False
-        try:
-            outcome = session.deliver(envelope, delivery=delivery)
-            keep = session.used_count < MESSAGES_PER_SESSION
-        finally:
-            delivery.leave()
-            if keep:
-                self._idle.append(session)
-            else:
+        """Deliver over a kept connection, or over a new one if all kept ones have ended."""
+        while True:
+            session = self._session(delivery)
+            if not delivery.board(session):
                 session.quit()
-        return outcome
+                return delivery.unsent("not_sent")
+            keep = False
+            try:
+                outcome = session.deliver(envelope, delivery=delivery)
+                keep = not session.is_cut and session.used_count < MESSAGES_PER_SESSION
+            except EndedSession:
+                continue
+            finally:
+                delivery.leave()
+                if keep:
+                    self._idle.append(session)
+                else:
+                    session.quit()
+            return outcome
 
     def _session(self, delivery: Delivery) -> Session:
-        """Return the most recently used live connection, or open a connection."""
+        """Return the most recently used connection, or open a connection."""
         while self._idle:
             try:
                 session = self._idle.pop()
             except IndexError:
                 break  # another thread was quicker
-            fresh = session.used_at > monotonic() - IDLE_LIFE_SECONDS
-            # After `board` the delivery's end cuts the connection of a server that answers slowly.
-            is_boarded = fresh and delivery.board(session)
-            if is_boarded and session.is_ready(timeout_seconds=delivery.remaining_seconds):
+            if session.used_at > monotonic() - IDLE_LIFE_SECONDS:
                 return session
-            delivery.leave()
             session.quit()
         return Session(
             self._config.url,

@@ -26,6 +26,8 @@ class Stage(Enum):
 
     CONNECT = auto()
     """Greeting, STARTTLS and authentication."""
+    RESET = auto()
+    """RSET, behind a message that ended before its content."""
     SENDER = auto()
     RECIPIENT = auto()
     DATA = auto()

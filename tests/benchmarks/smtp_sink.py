@@ -81,6 +81,8 @@ class Session(asyncio.Protocol):
             self._transport.write(b"354 go ahead\r\n")
         elif verb == b"HELP":
             self._transport.write(b"214 %d\r\n" % Session.taken)
+        elif verb == b"EHLO":
+            self._transport.write(b"250-sink\r\n250 PIPELINING\r\n")
         elif verb == b"QUIT":
             self._transport.write(b"221 bye\r\n")
             self._transport.close()

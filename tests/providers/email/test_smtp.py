@@ -36,8 +36,8 @@ from providers.contract import (
 from providers.email.mime import mailbox
 from providers.email.smtp import Config, Smtp, server_url
 from providers.email.smtp_client import Tls
+from providers.email.smtp_delivery import Delivery
 from providers.email.smtp_replies import Stage, outcome_of
-from providers.email.smtp_session import Delivery
 from tests.providers.fakes import SmtpFake
 from tests.providers.messages import message, noon
 

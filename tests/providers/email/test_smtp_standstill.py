@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 
 from providers.contract import NotStarted, Outcome, Unavailable
-from providers.email import smtp_session
-from providers.email.smtp_session import Delivery, Session
+from providers.email import smtp_delivery
+from providers.email.smtp_delivery import Delivery
+from providers.email.smtp_session import Envelope, Session
 from providers.transport.loop import STANDSTILL
 from tests.providers.email.test_smtp import SlowServer, adapter, outcomes, taking
 
@@ -20,7 +21,7 @@ def test_a_mail_whose_deadline_passed_within_the_content_never_gets_its_final_do
     monkeypatch: pytest.MonkeyPatch, *, stood_still: bool
 ) -> None:
     now = monotonic()
-    monkeypatch.setattr(smtp_session, "monotonic", lambda: now)
+    monkeypatch.setattr(smtp_delivery, "monotonic", lambda: now)
     begun: list[bool] = []
     delivery = Delivery(
         delivery_id=uuid4(),
@@ -40,12 +41,10 @@ def test_a_mail_that_a_standstill_ended_before_its_content_says_nothing_of_the_s
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     late = 0.0
-    monkeypatch.setattr(smtp_session, "monotonic", lambda: monotonic() + late)
+    monkeypatch.setattr(smtp_delivery, "monotonic", lambda: monotonic() + late)
     send = Session._send_content
 
-    def stand_still(
-        session: Session, envelope: smtp_session.Envelope, *, delivery: Delivery
-    ) -> Outcome:
+    def stand_still(session: Session, envelope: Envelope, *, delivery: Delivery) -> Outcome:
         nonlocal late
         late = 60.0
         return send(session, envelope, delivery=delivery)
