@@ -44,10 +44,10 @@ _NUMBERS: Final = re.compile(rf"{_KEPT}|{_LONG_DIGITS}")
 """A number, or a text with as many digits that is none."""
 _DIGITS: Final = re.compile(r"\+?\d{8,}")
 """A number in a code. Codes have groups of digits: `550 5.7.515`."""
-_MAILBOX: Final = re.compile(
-    r"[^\s<>\"@]+?(?:@|%40|&#64;|&#x40;|&commat;)[^\s<>\"'@]+", re.IGNORECASE
-)
-"""With the sign as a text, a URL or HTML spells it."""
+_SIGN: Final = re.compile(r"@|%40|&#64;|&#x40;|&commat;", re.IGNORECASE)
+"""The sign of a mailbox, as a text, a URL or HTML spells it."""
+_RUN: Final = re.compile(r"[^\s<>\"]+")
+"""A mailbox with what stands around it without a space."""
 _TOKENLIKE: Final = re.compile(rf"{_KEPT}|[A-Za-z0-9_\-:+/=.]{{32,}}")
 
 
@@ -70,7 +70,7 @@ def redact(text: str) -> str:
     Status codes of mail, dates, and named versions and IP addresses stay. Any other text with the
     digits of a phone number is removed, such as the number of an order.
     """
-    text = _MAILBOX.sub("<mailbox>", text[: 4 * DETAIL_LENGTH])
+    text = _without_mailboxes(text[: 4 * DETAIL_LENGTH])
     text = _NUMBERS.sub(lambda found: found["kept"] or "<number>", text)
     text = _TOKENLIKE.sub(lambda found: found["kept"] or "<token>", text)
     return graphemes.cut(text, DETAIL_LENGTH)
@@ -84,4 +84,22 @@ def code_of(text: str) -> str:
     """
     line = " ".join(storable(text[: 4 * CODE_LENGTH]).split())
     line = "".join(each for each in line if each.isprintable())
-    return graphemes.cut(_DIGITS.sub("<number>", _MAILBOX.sub("<mailbox>", line)), CODE_LENGTH)
+    return graphemes.cut(_DIGITS.sub("<number>", _without_mailboxes(line)), CODE_LENGTH)
+
+
+def _without_mailboxes(text: str) -> str:
+    """Replace mailboxes, in a time that grows with the length alone."""
+    if _SIGN.search(text) is None:
+        return text
+    return _RUN.sub(lambda found: _without_mailbox(found[0]), text)
+
+
+def _without_mailbox(run: str) -> str:
+    """Replace each mailbox from the end of the one before to a quote or the end of the run."""
+    kept, begin = "", 0
+    while sign := _SIGN.search(run, begin + 1):
+        quote = run.find("'", sign.end())
+        end = len(run) if quote < 0 else quote
+        kept += "<mailbox>" if end > sign.end() else run[begin:end]
+        begin = end
+    return kept + run[begin:]
