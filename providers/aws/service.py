@@ -239,6 +239,7 @@ class AwsService:
             headers=signer.sign_headers(lines, method=call.method, url=url, body=call.body),
             body=call.body,
             wanted_header=faults.ERROR_TYPE,
+            urgent=any(message.urgent for message in call.messages),
         )
 
     def _answer(self, call: AwsCall, reply: Reply, *, read: Read, waited: timedelta) -> AwsAnswer:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from time import monotonic
 from typing import Final
+from unittest.mock import patch
 
 from providers import mailboxes
 from providers.conformance.subject import (
@@ -30,6 +31,7 @@ from providers.contract import (
     Unavailable,
 )
 from providers.errors import InvalidSignature, NoReceipts
+from providers.transport import Reply, Request, Transport
 
 SHORT: Final = timedelta(milliseconds=1500)
 """Deadline of sends that are meant to run into it."""
@@ -175,6 +177,28 @@ def believes_no_stranger(subject: Subject) -> None:
     require(was_refused, "the adapter accepted a callback without a signature")
 
 
+def lets_urgent_messages_begin_first(subject: Subject) -> None:
+    """Check that an urgent message's request is urgent, if the adapter uses the transport."""
+    requests: list[Request] = []
+    send = Transport.send
+
+    def note(
+        transport: Transport,
+        given: Sequence[Request],
+        *,
+        deadline: timedelta,
+        begins: Sequence[Callable[[], None] | None] = (),
+    ) -> Iterator[tuple[int, Reply]]:
+        requests.extend(given)
+        return send(transport, given, deadline=deadline, begins=begins)
+
+    subject.server.act(Act.ACCEPT)
+    with patch.object(Transport, "send", note):
+        subject.send([replace(each, urgent=True) for each in subject.messages(1)])
+    is_told = not requests or any(each.urgent for each in requests)
+    require(is_told, "the request of an urgent message must be urgent")
+
+
 class _Listener(logging.Handler):
     def __init__(self, lines: list[str]) -> None:
         super().__init__(level=logging.DEBUG)
@@ -205,6 +229,7 @@ CHECKS: Final[Sequence[Callable[[Subject], None]]] = (
     keeps_its_deadline,
     keeps_the_key_on_every_try,
     serves_several_threads,
+    lets_urgent_messages_begin_first,
     keeps_secrets,
     believes_no_stranger,
     names_the_sender_of_its_setting,
