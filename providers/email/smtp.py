@@ -20,6 +20,7 @@ import os
 import ssl
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.headerregistry import Address
@@ -179,7 +180,7 @@ class Smtp(OneWay):
         except ReplyError as error:
             said = [getattr(error.outcome, name, "") for name in ("code", "detail")]
             yield Finding(subject=subject, is_good=False, detail=": ".join(filter(None, said)))
-        except OSError as error:  # TLS errors are among them
+        except (OSError, ValueError) as error:  # TLS errors, and a challenge that is no base64
             yield Finding(subject=subject, is_good=False, detail=type(error).__name__)
         else:
             yield Finding(subject=subject, is_good=True, detail="signed in")
@@ -200,7 +201,11 @@ class Smtp(OneWay):
         self, message: Message, *, delivery: Delivery, finished: SimpleQueue[Result]
     ) -> None:
         """Run in a thread: one delivery, start to end."""
-        finished.put(delivery.finish(self._outcome(message, delivery=delivery)))
+        try:
+            outcome = self._outcome(message, delivery=delivery)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thread has further mails
+            outcome = delivery.failed(type(error).__name__)
+        finished.put(delivery.finish(outcome))
 
     def _outcome(self, message: Message, *, delivery: Delivery) -> Outcome:
         if not delivery.begin():
@@ -227,41 +232,55 @@ class Smtp(OneWay):
         )
 
     def _carry_over_session(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
-        """Deliver over a kept connection, or over a new one if all kept ones have ended."""
-        while True:
-            session = self._session(delivery)
-            if not delivery.board(session):
-                session.quit()
-                return delivery.unsent("not_sent")
-            keep = False
-            try:
-                outcome = session.deliver(envelope, delivery=delivery)
-                keep = not session.is_cut and session.used_count < MESSAGES_PER_SESSION
-            except EndedSession:
-                continue
-            finally:
-                delivery.leave()
-                if keep:
-                    self._idle.append(session)
-                else:
-                    session.quit()
-            return outcome
+        """Deliver over a kept connection, or over a new one if there is none that is alive."""
+        kept = self._kept_session()
+        if kept is not None:
+            with suppress(EndedSession):
+                return self._deliver(kept, envelope, delivery=delivery)
+        new = Session(
+            self._config.url,
+            timeout_seconds=delivery.remaining_seconds,
+            ssl_context=self._ssl_context,
+        )
+        return self._deliver(new, envelope, delivery=delivery)
 
-    def _session(self, delivery: Delivery) -> Session:
-        """Return the most recently used connection, or open a connection."""
+    def _kept_session(self) -> Session | None:
+        """Take the most recently used connection that seems to be alive."""
         while self._idle:
             try:
                 session = self._idle.pop()
             except IndexError:
                 break  # another thread was quicker
-            if session.used_at > monotonic() - IDLE_LIFE_SECONDS:
+            if session.has_ended:
+                session.close()
+            elif session.used_at > monotonic() - IDLE_LIFE_SECONDS:
                 return session
-            session.quit()
-        return Session(
-            self._config.url,
-            timeout_seconds=delivery.remaining_seconds,
-            ssl_context=self._ssl_context,
-        )
+            else:
+                session.quit()
+        return None
+
+    def _deliver(self, session: Session, envelope: Envelope, *, delivery: Delivery) -> Outcome:
+        """Deliver over a connection, and keep the connection if it can carry another mail.
+
+        Raises:
+            EndedSession: as `Session.deliver`.
+            OSError: as EndedSession.
+        """
+        try:
+            if not delivery.board(session):
+                return delivery.unsent("not_sent")
+            return session.deliver(envelope, delivery=delivery)
+        except Exception:
+            session.cut()
+            raise
+        finally:
+            delivery.leave()
+            if session.is_cut:
+                session.close()
+            elif session.used_count < MESSAGES_PER_SESSION:
+                self._idle.append(session)
+            else:
+                session.quit()
 
 
 def _results(waiting: dict[UUID, Delivery], *, finished: SimpleQueue[Result]) -> Iterator[Result]:

@@ -1,14 +1,18 @@
-"""The server's address, and smtplib's clients with two changes.
+"""The server's address, and smtplib's clients with three changes.
 
 - A connecting client is known to the session, so that another thread can cut it.
 - A broken write keeps the connection: the server's reply is still read.
+- Unread replies and the end of a connection are seen without a wait.
 """
 
 from __future__ import annotations
 
+import select
 import smtplib
+import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -64,6 +68,33 @@ class _Replies(smtplib.SMTP):
             raise
         except OSError:
             self.is_broken = True
+
+    def has_spoken(self) -> bool:
+        """Return True if the server has said something unread, or has closed the connection.
+
+        The next read or write needs a new timeout.
+        """
+        if self.sock is None or self.file is None:
+            return True
+        self.sock.settimeout(0)
+        try:
+            if self.file.peek(1):
+                return True
+        except ssl.SSLWantReadError:
+            return False
+        except OSError:
+            return True
+        # Nothing to read, or the end, which a socket without TLS shows as something to read.
+        looks = select.poll()
+        looks.register(self.sock, select.POLLIN)
+        return isinstance(self.sock, ssl.SSLSocket) or bool(looks.poll(0))
+
+    def shut(self) -> None:
+        """Break the connection, from any thread."""
+        # Not the method of `SSLSocket`, behind which a write of another thread is not encrypted.
+        if (sock := self.sock) is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
 class Client(_Replies):

@@ -114,6 +114,11 @@ class Delivery:
                 self._session.cut()
             return Unanswered(code="timeout") if self._committed else self.unsent("not_sent")
 
+    def failed(self, code: str) -> Outcome:
+        """Return the outcome of a mail whose thread met an error that nobody expected."""
+        with self._lock:
+            return Unanswered(code=code) if self._committed else self.unsent(code)
+
     def unsent(self, code: str) -> Unavailable | NotStarted:
         """Return the outcome of a mail whose content did not end.
 

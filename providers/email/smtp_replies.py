@@ -27,7 +27,7 @@ class Stage(Enum):
     CONNECT = auto()
     """Greeting, STARTTLS and authentication."""
     RESET = auto()
-    """RSET, behind a message that ended before its content."""
+    """RSET, before the next message of a kept connection."""
     SENDER = auto()
     RECIPIENT = auto()
     DATA = auto()

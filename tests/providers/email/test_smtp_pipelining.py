@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
-from providers.contract import Accepted, Outcome, Rejected, Unavailable
-from providers.email.smtp import Smtp
-from tests.providers.email.test_smtp import SOON, adapter
+from providers.contract import Accepted, Outcome, Rejected, Throttled, Unavailable
+from providers.email.mime import mailbox
+from providers.email.smtp import Config, Smtp, server_url
+from tests.providers.email.test_smtp import SENDER, SOON, adapter
 from tests.providers.messages import message
 
 ENVELOPE = ["MAIL", "RCPT", "DATA"]
@@ -21,6 +22,13 @@ Answer = Callable[[str, int], bytes]
 
 def usual(verb: str, _connection: int) -> bytes:
     return b"354 go on\r\n" if verb == "DATA" else b"250 OK\r\n"
+
+
+def at_first(verb: str, reply: bytes) -> Answer:
+    """Give a reply to a command of the first connection, and the usual replies."""
+    return lambda asked, connection: (
+        reply if (asked, connection) == (verb, 1) else usual(asked, connection)
+    )
 
 
 class Server:
@@ -59,7 +67,7 @@ class Server:
                 if content.endswith(b"\r\n.\r\n"):
                     is_content, content = False, b""
                     self.groups.append(["content"])
-                    link.sendall(b"250 taken\r\n")
+                    link.sendall(self._answer("content", connection))
                 continue
             verbs = [line[:4].decode().upper() for line in read.splitlines()]
             if verbs == ["EHLO"]:
@@ -95,7 +103,7 @@ def test_a_server_that_permits_it_gets_the_envelope_in_one_write() -> None:
     with serving() as (server, smtp):
         assert isinstance(sent(smtp), Accepted)
         assert isinstance(sent(smtp), Accepted)
-    assert server.groups == [ENVELOPE, ["content"]] * 2
+    assert server.groups == [ENVELOPE, ["content"], ["RSET", *ENVELOPE], ["content"]]
     assert server.connections == 1
 
 
@@ -153,11 +161,7 @@ def test_a_refusal_counts_though_the_connection_ends_behind_it() -> None:
 @pytest.mark.parametrize("groups", [True, False])
 @pytest.mark.parametrize("reply", [b"", b"421 4.4.2 idle for too long\r\n"])
 def test_a_kept_connection_that_has_ended_is_replaced(reply: bytes, *, groups: bool) -> None:
-    def answer(verb: str, connection: int) -> bytes:
-        is_second = verb == "MAIL" and ["content"] in server.groups and connection == 1
-        return reply if is_second else usual(verb, connection)
-
-    with serving(answer, groups=groups) as (server, smtp):
+    with serving(at_first("RSET", reply), groups=groups) as (server, smtp):
         assert isinstance(sent(smtp), Accepted)
         assert isinstance(sent(smtp), Accepted)
     assert server.connections == 2
@@ -182,3 +186,86 @@ def test_a_new_connection_that_ends_at_once_is_a_failure_of_the_server(*, groups
     with serving(lambda *_: b"", groups=groups) as (server, smtp):
         assert sent(smtp) == Unavailable(code="connect")
     assert server.connections == 1
+
+
+@pytest.mark.parametrize("groups", [True, False])
+@pytest.mark.parametrize("unasked", [b"451 4.4.2 Timeout waiting for data\r\n", b"250 OK\r\n"])
+def test_a_reply_that_nobody_waits_for_ends_the_use_of_a_connection(
+    unasked: bytes, *, groups: bool
+) -> None:
+    with serving(at_first("content", b"250 taken\r\n" + unasked), groups=groups) as (server, smtp):
+        assert isinstance(sent(smtp), Accepted)
+        assert isinstance(sent(smtp), Accepted)
+    assert server.connections == 2
+    assert "RSET" not in [verb for group in server.groups for verb in group]
+
+
+def test_a_second_refusal_of_a_content_is_not_that_of_the_next_message() -> None:
+    reply = b"552 5.3.4 too big\r\n"
+    with serving(at_first("content", reply + reply)) as (server, smtp):
+        assert sent(smtp) == Rejected(code="552 5.3.4", detail="5.3.4 too big")
+        assert isinstance(sent(smtp), Accepted)
+    assert server.connections == 2
+
+
+def test_a_server_that_speaks_within_the_content_gets_no_final_dot() -> None:
+    refusal = b"354 go on\r\n552 5.3.4 too big\r\n"
+    with serving(at_first("DATA", refusal)) as (server, smtp):
+        assert sent(smtp) == Rejected(code="552 5.3.4", detail="5.3.4 too big")
+    assert ["content"] not in server.groups
+
+
+@pytest.mark.parametrize(
+    ("verb", "reply", "expected"),
+    [
+        ("RCPT", b"550 5.1.1 gone\r\n", GONE),
+        (
+            "MAIL",
+            b"421 4.7.28 slow down\r\n",
+            Throttled(code="421 4.7.28", detail="4.7.28 slow down"),
+        ),
+    ],
+)
+def test_a_server_that_is_mute_behind_a_refusal_delays_it_little(
+    verb: str, reply: bytes, expected: Outcome
+) -> None:
+    ended = Event()
+
+    def answer(asked: str, _connection: int) -> bytes:
+        if asked == verb:
+            return reply
+        if asked == "DATA":
+            ended.wait(60)
+        return usual(asked, 1)
+
+    with serving(answer) as (_, smtp):
+        try:
+            assert sent(smtp) == expected
+        finally:
+            ended.set()
+
+
+def test_a_throttled_message_uses_one_kept_connection() -> None:
+    throttled = b"421 4.7.28 slow down\r\n"
+    messages = 0
+
+    def answer(verb: str, connection: int) -> bytes:
+        nonlocal messages
+        messages += verb == "MAIL"
+        return throttled if verb == "MAIL" and messages > 1 else usual(verb, connection)
+
+    with serving(answer) as (server, smtp):
+        assert isinstance(sent(smtp), Accepted)
+        assert sent(smtp) == Throttled(code="421 4.7.28", detail="4.7.28 slow down")
+    assert server.connections == 1
+
+
+def test_a_challenge_that_is_no_base64_ends_no_thread() -> None:
+    greets = b"250-here\r\n250 AUTH CRAM-MD5\r\n"
+    with closing(Server(lambda *_: b"334 abc\r\n", greets=greets)) as server:
+        url = server_url(f"smtp://user:password@127.0.0.1:{server.port}")
+        config = Config(url=url, from_=mailbox(SENDER), connections=1)
+        with closing(Smtp(config)) as smtp:
+            assert sent(smtp) == Unavailable(code="Error")
+            (found,) = smtp.check(deadline=SOON)
+            assert (found.is_good, found.detail) == (False, "Error")
