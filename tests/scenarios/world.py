@@ -38,7 +38,7 @@ from tests import roles
 from tests.scenarios.settings import SETTINGS
 
 WORKERS: Final = ("p0", "channels", "ops")
-_PATIENCE: Final = timedelta(seconds=60)
+_PATIENCE: Final = timedelta(minutes=2)
 _DEADLOCKS: Final = 5
 """Repeats of a statement."""
 _PROGRAMS: Final = ("sandbox", "web", *WORKERS, "beat")
@@ -280,7 +280,7 @@ class World:
         until(lambda: len(self.got(notifications)) > count, what=f"more than {count} have come")
 
     def settled(
-        self, notifications: Sequence[UUID], *, within: timedelta = timedelta(seconds=40)
+        self, notifications: Sequence[UUID], *, within: timedelta = _PATIENCE
     ) -> list[Status]:
         """Wait until no delivery of the notifications is open; return the statuses."""
 

@@ -206,7 +206,7 @@ def now() -> datetime:
 
 
 def until(
-    look: Callable[[], Found | None], *, what: str, within: timedelta = timedelta(minutes=1)
+    look: Callable[[], Found | None], *, what: str, within: timedelta = timedelta(minutes=2)
 ) -> Found:
     """Call `look` until the result is true and return the result.
 
