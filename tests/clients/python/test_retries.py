@@ -167,7 +167,8 @@ def test_a_call_ends_with_its_time(make: Make, relay: Relay, act: Act) -> None:
     relay.plan(*[act] * 50)
     with closing(make(timeout=0.5, total_timeout=4)) as client, pytest.raises(NoAnswer) as error:
         client.me()
-    assert 1 < len(relay.seen) == error.value.attempts < 20
+    assert 1 < error.value.attempts < 20
+    assert 1 <= len(relay.seen) <= error.value.attempts  # the last may end before the relay reads
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422, 500])
