@@ -8,7 +8,7 @@ PYTHON ?= python3
 PROCESSES ?= $(if $(REDIS_URL),0,3)
 VENV := .venv
 RUN := $(VENV)/bin/python
-PYTEST = TEST_PROCESSES=$(PROCESSES) $(AT) $(RUN) -m pytest --numprocesses=$(PROCESSES) --dist=loadscope \
+PYTEST = TEST_PROCESSES=$(PROCESSES) $(if $(SLOW_THIRD),TEST_SLOW_THIRD=$(SLOW_THIRD)) $(AT) $(RUN) -m pytest --numprocesses=$(PROCESSES) --dist=loadscope \
 	--no-loadscope-reorder
 AT := $(if $(CLOCK),.ci/at '$(CLOCK)')
 PORTS := $(if $(WEB_PORT),--web-port=$(WEB_PORT)) $(if $(FLOWER_PORT),--flower-port=$(FLOWER_PORT)) \
@@ -42,7 +42,8 @@ help:
 	@echo '             BROKER=rabbitmq runs them with RabbitMQ as the broker, which must be installed;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
 	@echo 'make test-all    every test: killed processes, chaos, browsers, npm; ONLY= and so on as above;'
-	@echo '             EXCEPT=tests/rules leaves a part out'
+	@echo '             EXCEPT=tests/rules leaves a part out; SLOW_THIRD=0, 1 or 2 runs a third of the'
+	@echo '             files with slow tests'
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
 	@echo '             (needs Node.js 20.19 or later)'

@@ -144,9 +144,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> slow_te
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow tests before `-m` is applied."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the slow tests before `-m` is applied, and leave out those of other days of CI."""
     slow_tests.mark(items)
+    if third := os.environ.get("TEST_SLOW_THIRD"):
+        config.hook.pytest_deselected(items=slow_tests.leave_out(items, third=int(third)))
 
 
 @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")

@@ -7,10 +7,13 @@ Of the tests with killed processes, one for each class of failure stays in `make
 With several processes of pytest, a file runs in one of them, and each folder of SHARED runs in one:
 the scenarios share a product, and wait while the other processes compute; the tests of the Python,
 Go and Java clients share a web process and its database. Slow tests begin first.
+
+`.ci/run` runs a third of the files with slow tests, another third on each of three days.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import Final
 
 import pytest
@@ -92,6 +95,10 @@ CHOSEN: Final = {
 }
 """Class of failure -> the scenario that `make test` runs."""
 _SCENARIOS: Final = "tests/scenarios/"
+_IN_EACH_THIRD: Final = (
+    "tests/architecture/",
+    "tests/features/test_without_feature.py",  # has thirds of its own
+)
 SHARED: Final = (_SCENARIOS, "tests/clients/python/")
 """Folders whose tests share processes that take many seconds to start."""
 _BESIDE: Final = {
@@ -132,6 +139,24 @@ def mark(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(SLOW) and item.nodeid not in chosen:
             item.add_marker(pytest.mark.slow)
+
+
+def leave_out(items: list[pytest.Item], *, third: int) -> list[pytest.Item]:
+    """Remove the marked tests of the files of the other thirds from `items`; returns them."""
+    left = [each for each in items if each.get_closest_marker("slow") and not _is_of(each, third)]
+    ids = {each.nodeid for each in left}
+    items[:] = [each for each in items if each.nodeid not in ids]
+    return left
+
+
+def _is_of(test: pytest.Item, third: int) -> bool:
+    path = test.nodeid.partition("::")[0]
+    return path.startswith(_IN_EACH_THIRD) or third_of(path) == third
+
+
+def third_of(path: str) -> int:
+    """Return the third of a file: 0, 1 or 2."""
+    return zlib.crc32(path.encode()) % 3
 
 
 def slow_first(items: list[pytest.Item]) -> None:
