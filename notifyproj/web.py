@@ -61,7 +61,7 @@ def gives_replies() -> bool:
 
     A process that was not forked has granian's own wrapper.
     """
-    return mp._wsgi_call_wrap is not wsgi._callback_wrapper  # type: ignore[attr-defined]  # noqa: SLF001 - see `_serve`
+    return mp._wsgi_call_wrap is not wsgi._callback_wrapper  # type: ignore[attr-defined]  # noqa: SLF001 - private names of granian, see `_serve`
 
 
 def main() -> None:

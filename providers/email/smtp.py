@@ -232,7 +232,7 @@ class Smtp(OneWay):
         )
 
     def _carry_over_session(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
-        """Deliver over a kept connection, or over a new one if there is none that is alive."""
+        """Deliver over a kept connection, or over a new connection if no kept one is alive."""
         kept = self._kept_session()
         if kept is not None:
             with suppress(EndedSession):
@@ -270,7 +270,7 @@ class Smtp(OneWay):
             if not delivery.board(session):
                 return delivery.unsent("not_sent")
             return session.deliver(envelope, delivery=delivery)
-        except Exception:
+        except Exception:  # whatever the error is, unread replies may be on the connection
             session.cut()
             raise
         finally:

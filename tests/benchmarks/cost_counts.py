@@ -92,7 +92,7 @@ def measure(key: str) -> Costs:
 
 
 def _work(client: Client, poster: _Poster) -> Costs:
-    """Return the counts of each subject that works, and deliver what it leaves."""
+    """Return the counts of a batch, a delivery and a single request, and deliver the requests."""
     costs = {
         "batch item": _batch(client).per(ITEMS),
         "delivery": _deliveries().per(ITEMS),

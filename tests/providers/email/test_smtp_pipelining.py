@@ -32,7 +32,7 @@ def at_first(verb: str, reply: bytes) -> Answer:
 
 
 class Server:
-    """Answers each connection, one after another, and notes what it gets."""
+    """Answers connections one after another, and notes the commands."""
 
     def __init__(self, answer: Answer, *, greets: bytes) -> None:
         self._answer, self._greets = answer, greets
