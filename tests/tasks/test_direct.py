@@ -65,6 +65,17 @@ def test_a_process_with_a_lane_or_the_sweeps_has_work(queues: list[str], *, has_
     assert direct.has_work == has_work
 
 
+@pytest.mark.parametrize(
+    ("queues", "seconds"),
+    [(["p0.sms", "p3.sms"], 1), (["p1.push"], 1), (["p2.email", "p3.email"], 2), ([OPS, TELL], 2)],
+)
+def test_a_process_with_urgent_lanes_probes_twice_as_often(
+    queues: list[str], *, seconds: float
+) -> None:
+    direct = Direct(queues, slots=8, submit=lambda _run: None, busy=lambda: 0)
+    assert direct.probe_every == seconds
+
+
 def test_nothing_begins_before_the_pool_has_a_free_slot(make_delivery: MakeDelivery) -> None:
     due = clock.now() - _MINUTE
     Delivery.objects.filter(id=make_delivery(Status.QUEUED)).update(

@@ -1,9 +1,10 @@
 """Direct mode: deliver from Postgres while the broker is away.
 
-A thread of each worker process probes the broker every second. While the broker takes no write, or
-the process's consumer has no connection, the thread takes due rows of the process's lanes as the
-relay does, P0 before P1 before P2 and P3, and delivers them in the process's pool. A process that
-serves `ops` also runs the sweeps, so retries, releases and rescues go on.
+A thread of each worker process probes the broker every second, of a process without P0 and P1 every
+two seconds. While the broker takes no write, or the process's consumer has no connection, the
+thread takes due rows of the process's lanes as the relay does, P0 before P1 before P2 and P3, and
+delivers them in the process's pool. A process that serves `ops` also runs the sweeps, so retries,
+releases and rescues go on.
 
 If the broker refuses this process alone, other processes publish into queues without a consumer. So
 every second the thread also takes P0 and P1 that were published seconds ago and are not claimed.
@@ -14,9 +15,9 @@ be lost with a killed worker while the relay is down.
 When the broker comes back, its old messages are harmless: the rows are claimed or final. The rows
 of a process that died come due again.
 
-While the broker takes writes, the cost is one command a second for each process. A process that
-consumes neither a lane nor `ops` has no work in direct mode and no such thread: `fallbacks` probes
-the broker each ten seconds, as in the web process.
+While the broker takes writes, the cost is at most one command a second for each process. A process
+that consumes neither a lane nor `ops` has no work in direct mode and no such thread: `fallbacks`
+probes the broker each ten seconds, as in the web process.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ from notifications.core.tasks.deliver import SLOTS
 _log = structlog.get_logger(__name__)
 
 _PROBE_EVERY: Final = 1.0
-"""Seconds between two probes while the broker takes writes."""
+"""Seconds between two probes while the broker takes writes, of a process with P0 or P1."""
+_PATIENT_PROBE_EVERY: Final = 2.0
+"""The same of a process whose lanes may wait longer."""
 _LOOK_EVERY: Final = 0.2
 """Seconds between two queries for due rows in direct mode: twice the mean delay of an OTP."""
 _LOST_EVERY: Final = 1.0
@@ -98,6 +101,11 @@ class Direct:
     def has_work(self) -> bool:
         """Return True if the process consumes a lane or the queue of the sweeps."""
         return bool(self._lanes or self._sweep_at)
+
+    @property
+    def probe_every(self) -> float:
+        """Seconds between two probes while the broker takes writes."""
+        return _PROBE_EVERY if self._urgent() else _PATIENT_PROBE_EVERY
 
     def begin(self) -> None:
         """Make published rows due, because their messages are in the lost broker."""
@@ -249,7 +257,7 @@ def _deliver_one(lane: str, work: Work) -> None:
 
 def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
     """Run direct mode at the start and while the broker is away, until the process stops."""
-    pause, is_away, seconds = threading.Event(), False, _PROBE_EVERY
+    pause, is_away, seconds = threading.Event(), False, direct.probe_every
     has_caught_up = False
     while not pause.wait(seconds) and not stopping.is_stopping():
         if not clock.is_compared():  # the process has not reached its database yet
@@ -270,11 +278,11 @@ def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
             elif not has_caught_up:
                 has_caught_up = direct.catch_up()
                 connection.close()
-            seconds = _LOOK_EVERY if is_away else _PROBE_EVERY
+            seconds = _LOOK_EVERY if is_away else direct.probe_every
         except Exception:  # noqa: BLE001 - whatever it is, the next look must come
             _log.exception("direct_look_failed")
             connection.close()
-            seconds = _PROBE_EVERY
+            seconds = direct.probe_every
 
 
 @celeryd_after_setup.connect
