@@ -183,14 +183,6 @@ def test_what_fails_in_the_database_fails_its_lane_alone(make_row: MakeRow) -> N
     assert done == Swept(moved=1, failed=1)
 
 
-def test_an_old_day_is_swept_while_one_of_its_rows_is_due(make_row: MakeRow) -> None:
-    fresh = make_row(Status.SCHEDULED)
-    recent = id_ranges.current()
-    assert len(recent) == 1
-    assert recent[0]["floor"] <= fresh < recent[0]["ceiling"]
-    assert ids.day_of(recent[0]["floor"]) == clock.now().date() - dt.timedelta(days=1)
-
-
 @pytest.mark.django_db
 def test_the_sweep_runs_once_an_interval() -> None:
     every = dt.timedelta(hours=1)

@@ -11,7 +11,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from notifications.core import clock, conf, migrations
 from notifications.core.rules import ids
-from notifications.core.store.postgres import id_ranges, partitions, unapplied_migrations
+from notifications.core.store.postgres import partitions, unapplied_migrations
 from tests.old_days import drop_day
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,36 +59,6 @@ def test_a_day_that_retention_dropped_is_not_made_again() -> None:
     with pytest.raises(IntegrityError):
         partitions.with_day(day, insert)
     assert day not in partitions.existing()
-
-
-def test_an_old_day_is_swept_only_while_one_of_its_rows_is_due() -> None:
-    day = clock.now().date() - 20 * _DAY
-    partitions.ensure(day, days=0)
-    id_ranges.forget()
-    try:
-        recent = [
-            {"floor": ids.floor_of(_today() - _DAY), "ceiling": ids.floor_of(_today() + 2 * _DAY)}
-        ]
-        assert id_ranges.current() == recent
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO delivery (id, mode, priority, channel, status, recipient_id, due_at)"
-                " VALUES (%s, 1, 2, 3, 1, 1, now() + interval '30 days')",
-                [ids.floor_of(day)],
-            )
-            id_ranges.forget()
-            assert id_ranges.current() == recent
-            cursor.execute("UPDATE delivery SET due_at = now() WHERE id = %s", [ids.floor_of(day)])
-        id_ranges.forget()
-        old = {"floor": ids.floor_of(day), "ceiling": ids.floor_of(day + _DAY)}
-        assert id_ranges.current() == [*recent, old]
-    finally:
-        drop_day(day)
-        id_ranges.forget()
-
-
-def _today() -> dt.date:
-    return clock.now().date()
 
 
 def test_a_page_of_deliveries_has_room_for_the_versions_of_a_row() -> None:

@@ -1,17 +1,22 @@
 """Spans: the ranges of delivery ids in which a sweep has to look for due rows.
 
 A range is `{"floor": UUID, "ceiling": UUID}`, computed in Python so that the planner leaves out all
-other partitions. The first range goes from yesterday to tomorrow. An older day is a range of its
-own while a row of the day is due.
+other partitions. The first range has today, and yesterday and tomorrow if they have rows or
+midnight is near. An older day is a range of its own while a row of the day is due.
 
-A process looks at the older days every LOOK_EVERY seconds, for rows that come due before the next
-look. So an old row that becomes due in another way (a replay) is seen at most LOOK_EVERY seconds
-late.
+An empty partition is left out: once an empty partition has been analyzed, the planner reads it for
+nothing, therefore prefers no index, and sorts all that waits in the other partitions. Around
+midnight, and until the first row of a day, a range may have an empty partition.
+
+A process looks at the other days every LOOK_EVERY seconds, for rows that come due before the next
+look. So an old row that becomes due in another way (a replay), and the first row of a host whose
+clock is a day ahead, are seen at most LOOK_EVERY seconds late.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
@@ -30,9 +35,11 @@ Span = dict[str, UUID]
 """`floor` (inclusive) and `ceiling` (exclusive) of delivery ids."""
 
 LOOK_EVERY: Final = 15.0
-"""Seconds between two looks at the older days; a look costs under a millisecond a day."""
+"""Seconds between two looks at the other days; a look costs under a millisecond a day."""
 _AHEAD: Final = dt.timedelta(seconds=LOOK_EVERY + 5)
 _DAY: Final = dt.timedelta(days=1)
+_NEAR_MIDNIGHT: Final = dt.timedelta(minutes=10)
+"""Time around midnight in which rows of both days appear: transactions end late, clocks differ."""
 _GAP: Final = (_DAY // dt.timedelta(milliseconds=1)) << 80
 """A day, as the difference between two ids: the upper 48 bits are milliseconds."""
 _NUMBER: Final = attrgetter("int")
@@ -59,6 +66,7 @@ _ONE_OPEN: Final = sql.SQL(
     "(SELECT {} AS day FROM {} WHERE due_at IS NOT NULL"
     " ORDER BY status, mode, priority, channel, due_at LIMIT 1)"
 )
+_ONE: Final = sql.SQL("(SELECT {} AS day FROM {} LIMIT 1)")
 
 
 class HasId(Protocol):
@@ -70,21 +78,43 @@ class HasId(Protocol):
 
 
 class _Ranges:
-    """The ranges to sweep, with the answer of this process's last look at the older days."""
+    """The ranges to sweep, with the answers of this process's last look at the other days."""
 
     def __init__(self) -> None:
         self._looked_at = float("-inf")
         self._older: list[dt.date] = []
+        self._with_rows: set[dt.date] = set()
+        self._forgotten = 0
+        self._lock = threading.Lock()
 
     def current(self) -> list[Span]:
         """Return the ranges to sweep now, the recent days first."""
-        yesterday = clock.now().date() - _DAY
+        now = clock.now()
+        yesterday = now.date() - _DAY
         if clock.monotonic() - self._looked_at > LOOK_EVERY:
-            days = [day for day in partitions.existing() if day < yesterday]
-            self._older = [day for day in _with_open_rows(days) if _is_due(day)]
-            self._looked_at = clock.monotonic()
+            self._look(yesterday)
         older = [_range(day, day + _DAY) for day in self._older if day < yesterday]
-        return [_range(yesterday, yesterday + 3 * _DAY), *older]
+        return [self._recent(now), *older]
+
+    def _look(self, yesterday: dt.date) -> None:
+        began, forgotten = clock.monotonic(), self._forgotten
+        days = partitions.existing()
+        others = [day for day in days if day in {yesterday, yesterday + 2 * _DAY}]
+        with_rows = set(_days_of(_ONE, others))
+        older = _days_of(_ONE_OPEN, [day for day in days if day < yesterday])
+        older = [day for day in older if _is_due(day)]
+        with self._lock:  # a slow look of another thread must not hide a row that this one has seen
+            if began >= self._looked_at:
+                self._with_rows, self._older = with_rows, older
+                self._looked_at = began if forgotten == self._forgotten else float("-inf")
+
+    def _recent(self, now: dt.datetime) -> Span:
+        first, last = (now - _NEAR_MIDNIGHT).date(), (now + _NEAR_MIDNIGHT).date()
+        if now.date() - _DAY in self._with_rows:
+            first = now.date() - _DAY
+        if now.date() + _DAY in self._with_rows:
+            last = now.date() + _DAY
+        return _range(first, last + _DAY)
 
     def whole(self) -> Span:
         """Return the smallest range around all ranges to sweep now."""
@@ -95,8 +125,10 @@ class _Ranges:
         }
 
     def forget(self) -> None:
-        """Look at the older days again on the next use."""
-        self._looked_at = float("-inf")
+        """Look at the other days again on the next use."""
+        with self._lock:
+            self._forgotten += 1
+            self._looked_at = float("-inf")
 
 
 _spans = _Ranges()
@@ -107,7 +139,7 @@ forget = _spans.forget
 
 def open_days() -> list[dt.date]:
     """Return the days with an open delivery, and today, oldest first."""
-    return sorted({*_with_open_rows(partitions.existing()), clock.now().date()})
+    return sorted({*_days_of(_ONE_OPEN, partitions.existing()), clock.now().date()})
 
 
 def around(any_ids: Collection[UUID]) -> Span:
@@ -142,18 +174,18 @@ def last_days(days: int) -> Span:
 
 def is_recent(span: Span) -> bool:
     """Return True if a range is the first of `current`, or was before midnight."""
-    return span["ceiling"] > ids.floor_of(clock.now().date())
+    return span["ceiling"] >= ids.floor_of(clock.now().date())
 
 
 def _range(first: dt.date, end: dt.date) -> Span:
     return {"floor": ids.floor_of(first), "ceiling": ids.floor_of(end)}
 
 
-def _with_open_rows(days: Sequence[dt.date]) -> list[dt.date]:
-    """Return the days with an open row."""
+def _days_of(question: sql.SQL, days: Sequence[dt.date]) -> list[dt.date]:
+    """Return the days of the partitions for which a question has a row, oldest first."""
     if not days:
         return []
-    each = [_ONE_OPEN.format(day.isoformat(), _table(day)) for day in days]
+    each = [question.format(day.isoformat(), _table(day)) for day in days]
     with db.cursor() as running:
         running.execute(sql.SQL(" UNION ALL ").join(each))
         return sorted(dt.date.fromisoformat(row["day"]) for row in running.fetchall())
