@@ -7,6 +7,7 @@
                    |--> mail_headers    headers of an e-mail
                    |--> vendor          from the environment to an adapter
                    |--> html_references character references in HTML of other people
+                   |--> hmac_sha256     HMAC of short texts
                    |--> rounds          a batch over HTTP: prepare, send, judge
                    |--> http_outcomes   outcomes of plain HTTP answers
                    |--> aws             shared parts of the AWS vendors

@@ -18,10 +18,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Final, Self
 
 from providers.errors import InvalidSignature
+from providers.hmac_sha256 import hmac_sha256
 
 PREFIX: Final = "whsec_"
 HEADERS: Final = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"})
@@ -73,7 +73,7 @@ class Secret:
 
     def signature(self, signed: bytes) -> str:
         """Sign the bytes `{id}.{timestamp}.{body}`."""
-        return "v1," + base64.b64encode(hmac.digest(self.key, signed, sha256)).decode()
+        return "v1," + base64.b64encode(hmac_sha256(self.key, signed)).decode()
 
 
 def sign(

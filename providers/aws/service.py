@@ -23,6 +23,7 @@ from providers.aws.credentials import Keys, NoKeys
 from providers.aws.faults import Judge
 from providers.aws.settings import Account
 from providers.contract import Accepted, Finding, Message, Outcome, Result, Unanswered
+from providers.hmac_sha256 import hmac_sha256
 from providers.transport import Failure, Reply, Request, Response, Transport
 
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
@@ -78,7 +79,7 @@ class Signer:
         ))
         digest = sha256(canonical.encode()).hexdigest()
         to_sign = f"{_ALGORITHM}\n{self._stamp}\n{self._scope}\n{digest}"
-        signature = hmac.digest(self._key, to_sign.encode(), sha256).hex()
+        signature = hmac_sha256(self._key, to_sign.encode()).hex()
         credential = f"{self._keys.access_key_id}/{self._scope}"
         lines.append(
             f"Authorization: {_ALGORITHM} Credential={credential}, "

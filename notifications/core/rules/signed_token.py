@@ -18,14 +18,15 @@ from typing import Any, Final
 
 import orjson
 
+from providers.hmac_sha256 import hmac_sha256
+
 Key = bytes
-_HASH: Final = "sha256"
 _OF_URLS: Final = bytes.maketrans(b"+/", b"-_")
 
 
 def key(secret: str, *, purpose: str) -> Key:
     """Derive the key for one purpose."""
-    return hmac.digest(secret.encode(), purpose.encode(), _HASH)
+    return hmac_sha256(secret.encode(), purpose.encode())
 
 
 @functools.lru_cache(maxsize=8)
@@ -37,7 +38,7 @@ def keys(*secrets: str, purpose: str) -> tuple[Key, ...]:
 def write(facts: Sequence[str | int], *, key: Key) -> str:
     """Sign facts, in characters that a URL may hold."""
     said = _text(orjson.dumps(facts))
-    return f"{said}.{_text(hmac.digest(key, said.encode(), _HASH))}"
+    return f"{said}.{_text(hmac_sha256(key, said.encode()))}"
 
 
 def verify(token: str, *, keys: Sequence[Key]) -> list[Any] | None:
@@ -45,7 +46,7 @@ def verify(token: str, *, keys: Sequence[Key]) -> list[Any] | None:
     said, _, signature = token.partition(".")
     if not token.isascii():
         return None
-    signatures = [_text(hmac.digest(each, said.encode(), _HASH)) for each in keys]
+    signatures = [_text(hmac_sha256(each, said.encode())) for each in keys]
     if not any(hmac.compare_digest(each, signature) for each in signatures):
         return None
     facts: list[Any] = orjson.loads(base64.urlsafe_b64decode(said + "=" * (-len(said) % 4)))
