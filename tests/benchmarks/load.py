@@ -28,7 +28,7 @@ BATCH: Final = 1_000
 """The most that one call may hold."""
 CALLERS: Final = 2
 """Connections that post batches at once: while one waits for the commit the other is parsed."""
-_POLL_SECONDS: Final = 0.02
+_POLL_SECONDS: Final = 0.05
 _DRAIN_SECONDS: Final = 90.0
 _ANY_UNSENT: Final = """
     SELECT 1 FROM unnest(%s::smallint[]) AS s(status)

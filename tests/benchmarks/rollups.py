@@ -5,7 +5,8 @@
 settled are counted by the benchmark, and their time belongs to the first side.
 
 [analytics_query] 90 days by hour from the roll-ups of 50 million deliveries: 40 notification types
-of 10 producers on three channels, ten of them by SMS, to 20 countries. The slowest question counts;
+of 10 producers on three channels, ten of them by SMS, to 20 countries. The countries of a producer
+are asked for five days, because an answer has at most 10,000 values. The slowest question counts;
 the notes have each question.
 """
 
@@ -27,6 +28,7 @@ _COUNT: Final = 20_000
 _COST_TARGET: Final = 1.03
 _QUERY_TARGET: Final = 100
 _DAYS: Final = 90
+_DAYS_BY_COUNTRY: Final = 5
 _REPEATS: Final = 7
 _PAGE: Final = 50_000
 """Events of a page, as in the sweep."""
@@ -190,9 +192,10 @@ def _milliseconds(metric: str, by: Sequence[str], filters: Mapping[str, int | st
 
     now = clock.now()
     end = Step.HOUR.floor(now)
+    days = _DAYS_BY_COUNTRY if "country" in by else _DAYS
     question = Question(
         metric=metric,
-        start=end - dt.timedelta(days=_DAYS),
+        start=end - dt.timedelta(days=days),
         end=end,
         by=tuple(map(Dimension, by)),
         step=Step.HOUR,
