@@ -53,7 +53,7 @@ with past_days.Lease(dt.date.fromisoformat(sys.argv[1])) as lease:
         ("notifications.features.archive.export.write", 0),
         ("notifications.features.archive.export.write", 2),
         ("notifications.features.archive.export.sha256_of", 3),
-        ("notifications.features.archive.days._store", 3),
+        *(("notifications.features.archive.days._store", calls) for calls in range(1, 5)),
         ("notifications.features.archive.verify.sha256_of", 2),
         ("notifications.core.store.postgres.partitions.freeze", 0),
         ("notifications.core.store.postgres.partitions._call", 2),
