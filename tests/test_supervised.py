@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notifications.core import supervised
+from notifications.core import clock, supervised
 
 
 @pytest.fixture
@@ -22,10 +22,17 @@ def test_a_process_without_a_supervisor_says_nothing(monkeypatch: pytest.MonkeyP
     assert supervised.faults() == []
 
 
+def _write(file: Path, text: str) -> None:
+    """Write a file with the time of this process: a moved clock is not the kernel's."""
+    file.write_text(text)
+    now = clock.host().timestamp()
+    os.utime(file, (now, now))
+
+
 def test_the_faults_are_the_lines_of_the_file(file: Path) -> None:
-    file.write_text("")
+    _write(file, "")
     assert supervised.faults() == []
-    file.write_text("p1 is down: it ended with -9\n")
+    _write(file, "p1 is down: it ended with -9\n")
     assert supervised.faults() == ["p1 is down: it ended with -9"]
 
 

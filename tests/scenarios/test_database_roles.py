@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 import psycopg
@@ -16,6 +17,12 @@ from notifications.core.store.postgres import session_settings
 from notifications.core.store.postgres.partitions import TABLES
 from tests import roles
 from tests.scenarios.world import World
+
+_BEFORE_CHRIST: Final = (
+    "((current_date + (to_char(current_date, 'MMDD') = '0229')::int)::text || ' BC')::date"
+)
+"""Today's date before Christ; on a leap day that of tomorrow, because those years were no leap
+years."""
 
 
 def _drop(link: psycopg.Connection, table: str, day: dt.date) -> object:
@@ -69,10 +76,10 @@ def app(world: World) -> Iterator[psycopg.Connection]:
         "SELECT freeze_partition('delivery', current_date)",
         "SELECT freeze_partition('producer', date '2020-01-01')",
         "SELECT drop_partition('producer', date '2020-01-01')",
-        # Its partition would have the name of today's.
-        "SELECT drop_partition('event', (current_date::text || ' BC')::date)",
+        # The partition would have the name of today's.
+        f"SELECT drop_partition('event', {_BEFORE_CHRIST})",
         "SELECT drop_partition('event', '-infinity')",
-        "SELECT make_partitions((current_date::text || ' BC')::date)",
+        f"SELECT make_partitions({_BEFORE_CHRIST})",
     ],
 )
 def test_the_apps_role_cannot(app: psycopg.Connection, statement: str) -> None:
