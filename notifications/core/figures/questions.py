@@ -83,8 +83,8 @@ class Question:
             raise QuestionError("by", f"group by up to {MOST_DIMENSIONS} different dimensions")
         if self.start >= self.end:
             raise QuestionError("from", "the start lies at or after the end")
-        oldest = self.now - self.reads.retention
-        if self.reads.floor(self.start) < self.reads.floor(oldest):
+        oldest = self.reads.oldest(self.now)
+        if self.reads.floor(self.start) < oldest:
             raise QuestionError(
                 "from",
                 f"{self.reads} buckets are kept for {self.reads.retention.days} days, since"

@@ -104,6 +104,10 @@ class Step(StrEnum):
         """Retention of the buckets."""
         return _KEPT[self]
 
+    def oldest(self, now: dt.datetime) -> dt.datetime:
+        """Return the start of the oldest bucket that is kept."""
+        return self.floor(now - self.retention)
+
     def floor(self, instant: dt.datetime) -> dt.datetime:
         """Return the start of the bucket of an instant."""
         utc = instant.astimezone(dt.UTC)

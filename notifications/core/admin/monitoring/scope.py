@@ -84,11 +84,12 @@ class Scope:
         """Return the sum of several totals without groups; None without a value."""
         return self.sums(metrics).get(())
 
-    def before(self) -> Scope:
-        """Return the scope of the time before, as long as this one."""
+    def before(self) -> Scope | None:
+        """Return the scope of the time before, as long as this one; None: figures are deleted."""
         span = self.range.until - self.range.since
         earlier = TimeRange(since=self.range.since - span, until=self.range.since)
-        return replace(self, range=earlier)
+        is_kept = earlier.since >= Step.DAY.oldest(self.now)
+        return replace(self, range=earlier) if is_kept else None
 
     def narrow(self, **filters: Value) -> Scope:
         """Return the scope with further filters, by the names of dimensions."""

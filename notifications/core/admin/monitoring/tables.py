@@ -85,13 +85,13 @@ FAILED_TILE: Final[TileSpec] = (
 )
 
 
-def _tile(spec: TileSpec, scope: Scope, earlier: Scope) -> Tile:
+def _tile(spec: TileSpec, scope: Scope, earlier: Scope | None) -> Tile:
     name, metrics, unit, meaning = spec
     value = scope.sum_of(metrics)
     return Tile(
         name=name,
         value=value,
-        before=earlier.sum_of(metrics),
+        before=earlier.sum_of(metrics) if earlier else None,
         unit=unit,
         is_bad=metrics == ("failure_rate",) and (value or 0) > _tolerated_failures(),
         meaning=meaning,
@@ -99,7 +99,7 @@ def _tile(spec: TileSpec, scope: Scope, earlier: Scope) -> Tile:
 
 
 def tiles_of(specs: Sequence[TileSpec], scope: Scope) -> list[Tile]:
-    """Return the tiles with the figures of the scope and of the time before."""
+    """Return the tiles with the figures of the scope, and of the time before if they are kept."""
     earlier = scope.before()
     return [_tile(spec, scope, earlier) for spec in specs]
 

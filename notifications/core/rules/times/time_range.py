@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
+from notifications.core.rules.rollups import Step
+
 RANGES: Final[Mapping[str, dt.timedelta]] = {
     "15m": dt.timedelta(minutes=15),
     "1h": dt.timedelta(hours=1),
@@ -83,8 +85,8 @@ def read(query: Mapping[str, str], *, now: dt.datetime) -> TimeRange:
     """Return the range of a query; by default the last hour.
 
     Raises:
-        ValueError: the range has another name, a time is not in ISO 8601, or the time is longer
-            than 400 days.
+        ValueError: the range has another name, a time is not in ISO 8601, the time is longer
+            than 400 days, or figures of the time are deleted.
     """
     if "from" in query or "to" in query:
         since = _time(query, "from")
@@ -93,6 +95,8 @@ def read(query: Mapping[str, str], *, now: dt.datetime) -> TimeRange:
             since = until - _SHORTEST
         if until - since > _LONGEST:
             raise ValueError("the time between from and to may have 400 days")
+        if since < (oldest := Step.DAY.oldest(now)):
+            raise ValueError(f"from is before the kept figures: use {_text(oldest)} or later")
         return TimeRange(since=since, until=until)
     name = query.get("range", DEFAULT)
     if name not in RANGES:

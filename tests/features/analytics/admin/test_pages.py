@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from http import HTTPStatus
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -25,7 +26,15 @@ from tests.admin.live_figures import live, sums
 from tests.figures.conftest import MakeRollup
 
 AGO = dt.timedelta(minutes=10)
+_DAY = dt.timedelta(days=1)
 _PROVIDERS = sorted({*(each.name for each in registry.VENDORS), in_app.PROVIDER, dry_run.NAME})
+
+
+def _days_ago(since: int, until: int) -> dict[str, str]:
+    """Return the query of a time that began and ended so many days ago."""
+    now = clock.now()
+    times = {"from": now - since * _DAY, "to": now - until * _DAY}
+    return {name: f"{each:%Y-%m-%dT%H:%MZ}" for name, each in times.items()}
 
 
 def test_the_table_of_failures_leads_to_the_pages_of_the_parts(
@@ -86,8 +95,24 @@ def test_the_last_failures_lead_to_the_message(door: Client, make_delivery: Make
     assert part.count("/change/") == 1
     assert "unavailable 503 (HTTP 503)" in part
     assert "ORDER_SHIPPED" in part
-    before = {"from": "2026-01-01T00:00Z", "to": "2026-01-02T00:00Z"}
+    before = _days_ago(100, 99)
     assert "None" in live(door, "insights/provider/sandbox/", **before)["parts"]["failures"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["", "insights/", "insights/provider/sandbox/"])
+@pytest.mark.parametrize("days", [(399, 0), (700, 600), (730, 400), (731, 700)])
+def test_a_time_whose_comparison_is_no_longer_kept_has_figures(
+    door: Client, page: str, days: tuple[int, int]
+) -> None:
+    live(door, page, **_days_ago(*days))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("days", [(732, 700), (5000, 4900)])
+def test_a_time_before_the_kept_figures_is_refused(door: Client, days: tuple[int, int]) -> None:
+    answer = door.get("/admin/insights/live", _days_ago(*days))
+    assert answer.status_code == HTTPStatus.BAD_REQUEST
 
 
 @pytest.mark.django_db
