@@ -10,7 +10,8 @@
 
 `days` does the steps of a day under a lease. Each step is safe to repeat and leaves a row, so a
 killed process loses at most the running step. `columns` has the columns of the files, `targets` the
-folder or the bucket, `keys` the keys of the recipients; `management` has `manage.py archive`.
+folder or the bucket, `keys` the keys of the recipients, `local_folders` the temporary folders;
+`management` has `manage.py archive`.
 
 1. An open delivery keeps its day in the database (see `days`).
 2. `export` writes one file for each table, through a temporary name. The row of the file has the

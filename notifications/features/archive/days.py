@@ -24,7 +24,7 @@ from notifications.core import clock, conf
 from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveState
 from notifications.core.store.postgres import partitions, past_days
 from notifications.core.store.postgres.past_days import PROBLEM, Lease
-from notifications.features.archive import columns, export, keys, targets
+from notifications.features.archive import columns, export, keys, local_folders, targets
 from notifications.features.archive.export import Written
 from notifications.features.archive.rows import Day
 from notifications.features.archive.targets import ArchiveUnavailable, Target
@@ -95,6 +95,7 @@ def export_missing(lease: Lease, target: Target) -> Iterator[ArchiveFile]:
     if columns.KEY_INDEX not in there:  # a process ended between the files of the notifications
         there.discard("notification")
     missing = [table for table in partitions.present(lease.day) if table not in there]
+    local_folders.delete_left()
     if missing:
         _delete_leftovers(lease, target)
     for table in missing:
@@ -114,8 +115,8 @@ def _local_folder() -> Iterator[Path]:
         ArchiveUnavailable: the local disk is full or not writable.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="archive-export-") as folder:
-            yield Path(folder)
+        with local_folders.local_folder() as folder:
+            yield folder
     except OSError as error:  # pyarrow's, too
         raise ArchiveUnavailable(f"{tempfile.gettempdir()}: {error}") from error
 

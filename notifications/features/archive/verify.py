@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from notifications.core.models import ArchiveFile
-from notifications.features.archive import columns, personal
+from notifications.features.archive import columns, local_folders, personal
 from notifications.features.archive.export import sha256_of
 from notifications.features.archive.targets import Target
 
@@ -28,8 +27,8 @@ def verify(file: ArchiveFile, target: Target) -> int:
         ArchiveUnavailable: the folder or bucket does not answer, or has no such file.
         UnreadableKey: an encryption key is missing in the settings.
     """
-    with tempfile.TemporaryDirectory(prefix="archive-verify-") as folder:
-        copy = Path(folder) / "copy.parquet"
+    with local_folders.local_folder() as folder:
+        copy = folder / "copy.parquet"
         target.get(file.name, copy)
         if (found := sha256_of(copy)) != file.sha256:
             raise Damaged(f"{file.name}: SHA-256 is {found}, expected {file.sha256}")

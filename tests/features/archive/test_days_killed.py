@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from notifications.core import clock
 from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveState
 from notifications.core.store.postgres import partitions
 from notifications.core.store.postgres.past_days import Lease
-from notifications.features.archive import days
+from notifications.features.archive import days, local_folders
 from tests.features.archive.conftest import DAY
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,6 +48,23 @@ with past_days.Lease(dt.date.fromisoformat(sys.argv[1])) as lease:
 """
 
 
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files."""
+    path = tmp_path / "local"
+    path.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(path))
+    return path
+
+
+def test_a_local_folder_stays_while_its_process_uses_it(local: Path) -> None:
+    with local_folders.local_folder() as folder:
+        (folder / "copy").touch()
+        local_folders.delete_left()
+        assert (folder / "copy").exists()
+    assert list(local.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("function", "calls"),
     [
@@ -63,13 +81,18 @@ with past_days.Lease(dt.date.fromisoformat(sys.argv[1])) as lease:
     ],
 )
 def test_the_next_process_finishes_the_day(
-    day: dt.date, folder: Path, function: str, calls: int
+    day: dt.date, folder: Path, local: Path, function: str, calls: int
 ) -> None:
     url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}")
     ended = subprocess.run(
         [sys.executable, "-c", _VICTIM, day.isoformat(), function, str(calls)],
         cwd=_ROOT,
-        env={**os.environ, "DATABASE_URL": url.geturl(), "NOTIFY_ARCHIVE_URL": folder.as_uri()},
+        env={
+            **os.environ,
+            "DATABASE_URL": url.geturl(),
+            "NOTIFY_ARCHIVE_URL": folder.as_uri(),
+            "TMPDIR": str(local),
+        },
         check=False,
         capture_output=True,
     )
@@ -79,6 +102,7 @@ def test_the_next_process_finishes_the_day(
     ArchiveDay.objects.update(leased_until=clock.now() - DAY)
     with Lease(day) as lease:
         assert days.advance(lease)
+    assert list(local.glob("*/files")) == []
     assert partitions.present(day) == []
     files = {file.table: file for file in ArchiveFile.objects.all()}
     assert {name: file.rows for name, file in files.items()} == _COUNTS
