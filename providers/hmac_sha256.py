@@ -18,11 +18,11 @@ _KEYS: Final = 1_024
 
 def hmac_sha256(key: bytes, text: bytes) -> bytes:
     """Return the 32 bytes of HMAC-SHA256; the process keeps the last keys."""
-    hashed = _keyed(key).copy()
-    hashed.update(text)
-    return hashed.digest()
+    mac = _mac_of(key).copy()
+    mac.update(text)
+    return mac.digest()
 
 
 @functools.lru_cache(maxsize=_KEYS)
-def _keyed(key: bytes) -> hmac.HMAC:
+def _mac_of(key: bytes) -> hmac.HMAC:
     return hmac.new(key, digestmod="sha256")

@@ -53,15 +53,15 @@ def next_run() -> int:
 
 
 class Refused(Exception):
-    """The service did not accept everything; the message has its answer."""
+    """The service refused a request; the message has the answer."""
 
 
 class Undelivered(Exception):
-    """Not everything was sent exactly once in time; the message says how much."""
+    """A delivery was not sent, or not exactly once; the message has the counts."""
 
 
 def item(number: int, *, priority: str, run: int, channel: str = "email") -> dict[str, Any]:
-    """One notification, each with a key and variables of its own."""
+    """A notification with a key and variables that no other has."""
     return {
         "user_id": f"user-{number % PEOPLE}",
         "type": TYPE,
@@ -117,7 +117,7 @@ def post(
     callers: int,
     check: Callable[[bytes], object],
 ) -> list[float]:
-    """Post bodies, `callers` at a time; returns the seconds that each took.
+    """Post bodies, `callers` at a time; returns the seconds of each request.
 
     Raises:
         Refused: an answer was no 202, or `check` does not like it.
@@ -143,7 +143,7 @@ def post(
 
 
 def post_singles(stage: Stage, bodies: Sequence[bytes], *, callers: int) -> list[float]:
-    """Post single notifications, `callers` at a time; returns the seconds that each took.
+    """Post single notifications, `callers` at a time; returns the seconds of each request.
 
     Raises:
         Refused: one was not accepted.
@@ -196,7 +196,7 @@ def wait_until_sent(stage: Stage, count: int, *, within: float = _DRAIN_SECONDS)
 
 
 def unsent(stage: Stage, *, priority: Priority) -> int:
-    """Deliveries of a priority that wait now."""
+    """Return the number of waiting deliveries of a priority."""
     with stage.database() as link:
         query = "SELECT count(*) FROM delivery WHERE priority = %s AND status = ANY(%s)"
         [(count,)] = link.execute(query, [priority, _UNSENT]).fetchall()
@@ -204,25 +204,25 @@ def unsent(stage: Stage, *, priority: Priority) -> int:
 
 
 def answered_at(stage: Stage, delivery_ids: Sequence[str]) -> list[float]:
-    """When the provider had answered each of these, as Unix seconds; waits until all are sent.
+    """Wait until deliveries are sent; returns the Unix seconds of each answer of the provider.
 
     Raises:
-        Undelivered: not all of them are, in time.
+        Undelivered: a delivery was not sent in time.
     """
     return [started + seconds for started, seconds in _calls(stage, delivery_ids)]
 
 
 def called_at(stage: Stage, delivery_ids: Sequence[str]) -> list[float]:
-    """When each of these was called for, as Unix seconds; waits until all are sent.
+    """Wait until deliveries are sent; returns the Unix seconds of the start of each call.
 
     Raises:
-        Undelivered: not all of them are, in time.
+        Undelivered: a delivery was not sent in time.
     """
     return [started for started, _ in _calls(stage, delivery_ids)]
 
 
 def _calls(stage: Stage, delivery_ids: Sequence[str]) -> list[tuple[float, float]]:
-    """Unix seconds of each call's start, and how many seconds it took."""
+    """Return start (Unix seconds) and duration (seconds) of each call."""
     query = (
         "SELECT d.id::text, extract(epoch FROM d.call_started_at), a.latency_ms / 1000.0"
         " FROM delivery d JOIN attempt a ON a.delivery_id = d.id"

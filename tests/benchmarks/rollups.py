@@ -137,7 +137,7 @@ _BEAT_READS: Final = 6.0
 
 
 def _count_rest(stage: Stage) -> float:
-    """Count the events that are left; returns the seconds, at most the CPU of both processes."""
+    """Count the remaining events; returns the seconds, at most the CPU of both processes."""
     from notifications.core.store.postgres import rollups  # noqa: PLC0415 - after Django is set up
 
     with stage.standing_still():

@@ -1,6 +1,6 @@
-"""The processes sign in as a role that owns nothing: what that role cannot do.
+"""The role of the processes owns nothing: PostgreSQL refuses all beyond the work of the service.
 
-The other scenarios run as the same role and show that it can do all that the service does.
+The other scenarios run as the same role, and show the permitted statements.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def export_missing(lease: Lease, target: Target) -> Iterator[ArchiveFile]:
 
 @contextmanager
 def _local_folder() -> Iterator[Path]:
-    """Give a folder for the files until they are stored.
+    """Make a folder for new files until storage.
 
     Raises:
         ArchiveUnavailable: the local disk is full or not writable.

@@ -1,8 +1,8 @@
-"""Local folders for files that are written or verified, and their removal after a kill.
+"""Local folders for new files and for verified copies, and removal of the folders after a kill.
 
-A process holds a lock on the file `lock` of its folder. The system releases the lock with the
-process, so a folder whose lock is free is one that a killed process has left. A process that is
-killed before it has the lock leaves a folder without files.
+A process holds a lock on the file `lock` of the folder. The kernel releases the lock with the
+process, so a free lock marks the folder of a killed process. A kill before the lock leaves a folder
+without files.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _LOCK: Final = "lock"
 
 @contextmanager
 def local_folder() -> Iterator[Path]:
-    """Give an empty folder below `TMPDIR`, which is deleted afterwards.
+    """Make an empty folder below `TMPDIR`, and delete the folder afterwards.
 
     Raises:
         OSError: the folder cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix=_PREFIX) as name:
-        folder, unnamed = Path(name) / "files", Path(name) / "unnamed"
-        with unnamed.open("wb") as lock:
+        folder, new = Path(name) / "files", Path(name) / "new"
+        with new.open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            unnamed.rename(Path(name) / _LOCK)  # `delete_left` never sees the file without the lock
+            new.rename(Path(name) / _LOCK)  # `delete_left` never sees the file without the lock
             folder.mkdir()
             yield folder
 
 
 def delete_left() -> None:
-    """Delete the folders of killed processes of this user on this host."""
+    """Delete folders of killed processes; folders of other users stay."""
     for each in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
         if _is_left(each):
             shutil.rmtree(each.parent, ignore_errors=True)

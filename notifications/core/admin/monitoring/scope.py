@@ -85,7 +85,7 @@ class Scope:
         return self.sums(metrics).get(())
 
     def before(self) -> Scope | None:
-        """Return the scope of the time before, as long as this one; None: figures are deleted."""
+        """Return the scope of the equally long time before; None: figures are deleted."""
         span = self.range.until - self.range.since
         earlier = TimeRange(since=self.range.since - span, until=self.range.since)
         is_kept = earlier.since >= Step.DAY.oldest(self.now)

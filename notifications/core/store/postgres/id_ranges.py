@@ -84,7 +84,7 @@ class _Ranges:
         self._looked_at = float("-inf")
         self._older: list[dt.date] = []
         self._with_rows: set[dt.date] = set()
-        self._forgotten = 0
+        self._generation = 0
         self._lock = threading.Lock()
 
     def current(self) -> list[Span]:
@@ -97,16 +97,16 @@ class _Ranges:
         return [self._recent(now), *older]
 
     def _look(self, yesterday: dt.date) -> None:
-        began, forgotten = clock.monotonic(), self._forgotten
+        start, generation = clock.monotonic(), self._generation
         days = partitions.existing()
         others = [day for day in days if day in {yesterday, yesterday + 2 * _DAY}]
         with_rows = set(_days_of(_ONE, others))
         older = _days_of(_ONE_OPEN, [day for day in days if day < yesterday])
         older = [day for day in older if _is_due(day)]
         with self._lock:  # a slow look of another thread must not hide a row that this one has seen
-            if began >= self._looked_at:
+            if start >= self._looked_at:
                 self._with_rows, self._older = with_rows, older
-                self._looked_at = began if forgotten == self._forgotten else float("-inf")
+                self._looked_at = start if generation == self._generation else float("-inf")
 
     def _recent(self, now: dt.datetime) -> Span:
         first, last = (now - _NEAR_MIDNIGHT).date(), (now + _NEAR_MIDNIGHT).date()
@@ -127,7 +127,7 @@ class _Ranges:
     def forget(self) -> None:
         """Look at the other days again on the next use."""
         with self._lock:
-            self._forgotten += 1
+            self._generation += 1
             self._looked_at = float("-inf")
 
 
