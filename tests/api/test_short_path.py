@@ -29,7 +29,7 @@ from notifications.core.models import Notification, NotificationType, Producer
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.scopes import Scope
 from notifications.core.rules.templates import contents
-from notifications.core.store.postgres import api_keys
+from notifications.core.store.postgres import api_keys, host_clock
 from notifications.core.store.rate_limits import producer_limits
 from notifications.core.store.rate_limits.producer_limits import Charge
 from notifications.core.store.templates import versions
@@ -316,6 +316,7 @@ def test_a_host_with_a_wrong_clock_and_exported_spans_leave_the_request_to_djang
     before = world.paths.short_answers
     with monkeypatch.context() as wrong:
         wrong.setattr(clock, "is_trusted", lambda: False)
+        wrong.setattr(host_clock, "confirmed_fault", lambda: "the clock is wrong")
         assert world.compare(asked) == [503]
     monkeypatch.setattr(traces, "are_on", lambda: True)
     monkeypatch.setattr(correlation, "_begin_span", lambda _request: None)

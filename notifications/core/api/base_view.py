@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from notifications.core import clock
 from notifications.core.api import throttle
 from notifications.core.api.problems import raise_problem
 from notifications.core.rules import request_faults
@@ -46,8 +45,8 @@ class BaseView(APIView):
             ProblemError: the host's clock is wrong, the producer is over the rate limit, or the
                 path names what cannot exist.
         """
-        if self.needs_clock and not clock.is_trusted():
-            raise_problem(Problem(Kind.UNAVAILABLE, host_clock.fault(), retry_after=_CLOCK_AGAIN))
+        if self.needs_clock and (said := host_clock.confirmed_fault()):
+            raise_problem(Problem(Kind.UNAVAILABLE, said, retry_after=_CLOCK_AGAIN))
         super().initial(request, *args, **kwargs)
         if any("\0" in each for each in kwargs.values() if isinstance(each, str)):
             raise_not_found("object")  # PostgreSQL stores no NUL, and refuses the query

@@ -118,7 +118,7 @@ class _CommitHangs(Exception):
 
 def _blocking_problems(parts: _Parts) -> dict[str, str]:
     """Return the causes for which no request can succeed; empty if there is none."""
-    if said := host_clock.fault():
+    if said := host_clock.confirmed_fault():
         return {"clock": said}
     if time_limit.commit_hangs():  # before any statement of this thread, which would hang as well
         return _hanging_commit()

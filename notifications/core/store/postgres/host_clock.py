@@ -8,6 +8,7 @@ begins after the first comparison (`wait_compared`), and the process is not read
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import socket
 import threading
@@ -69,6 +70,18 @@ def fault() -> str:
         )
     way = "ahead of" if seconds > 0 else "behind"
     return f"the clock of {host_name()} is {abs(seconds):.1f} s {way} the database's: set it (NTP)"
+
+
+def confirmed_fault() -> str:
+    """Compare with Postgres's clock again if this host's clock is not trusted; return the fault.
+
+    The clocks of a host and of its database jump together if both run on a virtual machine that
+    was paused. The last comparison is then wrong, and the host's clock is right.
+    """
+    if not clock.is_trusted() and clock.is_compared():
+        with contextlib.suppress(Error):
+            compare()
+    return fault()
 
 
 def wait_compared(*, check_stop: Callable[[], object] = lambda: None) -> None:
