@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from notifications.core import clock
 from notifyproj.devstack.servers import Stack
 from tests.brokers import BROKER
 
@@ -35,6 +36,11 @@ def moved(seconds: int, *, folder: Path) -> dict[str, str]:
         subprocess.run([*command, str(ROOT / ".ci" / "clock.c"), "-ldl"], check=True)
         fresh.replace(library)
     return {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(seconds)}
+
+
+def offset() -> float:
+    """Seconds of the wall clock beyond a clock that cannot be set; changes if the former is set."""
+    return clock.host().timestamp() - clock.steady()
 
 
 def stack(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
 from typing import Final
 
@@ -17,6 +17,31 @@ _SHOWS_REPEATS: Final = "provider_shows_repeats"
 _WITHOUT_WORLD: Final = frozenset({"test_all_in_one", "test_compose_processes"})
 """The modules that kill the processes of the others."""
 _RUNNING: Final = pytest.StashKey[World]()
+_OFFSET: Final = pytest.StashKey[float]()
+_STEP: Final = 1.0
+"""Seconds."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Remember the machine's clock: scenarios compare times of several processes."""
+    item.stash[_OFFSET] = clock.offset()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report a failure as skipped if somebody set the machine's clock during the test.
+
+    A virtual machine that was paused, for example, sets its clock once it runs again.
+    """
+    report = yield
+    step = clock.offset() - item.stash.get(_OFFSET, clock.offset())
+    if report.failed and abs(step) > _STEP:
+        report.outcome = "skipped"
+        said = f"the machine's clock was set by {step:.1f} s. {report.longreprtext}"
+        report.longrepr = (str(item.path), item.location[1] or 0, said)
+    return report
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
