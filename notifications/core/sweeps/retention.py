@@ -98,12 +98,21 @@ def advance_days(
 
 
 def _advance(day: dt.date, now: dt.datetime, limit: int, advance: Callable[[Lease], bool]) -> int:
+    """Do the steps of a day if its lease is free.
+
+    Raises:
+        LeaseLost: another process took the day, and may have dropped a table that was being read.
+    """
     with Lease(day) as lease:
         if not lease.is_held:
             return 0
         if day < now.date() - conf.current().retention - past_days.WAITS:
             _move_to_dead_letters(day, limit)
-        return int(advance(lease))
+        try:
+            return int(advance(lease))
+        except Exception:
+            lease.update()
+            raise
 
 
 def _move_to_dead_letters(day: dt.date, limit: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -13,7 +14,7 @@ from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveState
 from notifications.core.rules import ids
 from notifications.core.store.postgres import partitions
 from notifications.core.store.postgres.past_days import Lease, LeaseLost
-from notifications.features.archive import days, sweep
+from notifications.features.archive import days, export, sweep
 from notifications.features.archive.targets import ArchiveUnavailable, Folder
 from tests.features.archive.conftest import DAY, Configure
 from tests.past_rows import id_of
@@ -71,6 +72,26 @@ def test_a_process_that_continues_without_its_lease_deletes_no_file_of_the_next(
         _advance(day)
     assert partitions.present(day) == []
     assert len(_names()) == 5
+    assert _stored(folder) == _names()
+
+
+@pytest.mark.parametrize("table", ["notification", "event", "attempt"])
+def test_an_error_of_a_process_without_its_lease_is_no_problem_of_the_day(
+    day: dt.date, folder: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    written, is_first = export.write, iter([True])
+
+    def frozen(name: str, *arguments: Any) -> list[export.Written]:  # noqa: ANN401 - the product's own
+        if name == table and next(is_first, False):  # it stops here for longer than its lease
+            ArchiveDay.objects.update(leased_until=clock.now() - DAY)
+            assert _advance(day)
+        return written(name, *arguments)
+
+    monkeypatch.setattr(export, "write", frozen)
+    assert sweep.run_once(now=clock.now(), limit=100).failed == 0
+    assert not next(is_first, False)
+    row = ArchiveDay.objects.get(day=day)
+    assert (row.state, row.problem) == (ArchiveState.ARCHIVED, "")
     assert _stored(folder) == _names()
 
 
