@@ -75,6 +75,9 @@ broker_transport_options = (
     else {"confirm_publish": True, "max_retries": 0}
 )
 broker_connection_retry_on_startup = True
+# RabbitMQ ends a channel, for example, because the worker's connection before still holds the
+# exclusive queue of `inspect`, or because a queue has other arguments. By default the process ends.
+broker_channel_error_retry = True
 # Seconds, on RabbitMQ. A node that stands still, or whose host vanished, leaves its connections
 # open. A worker ends a connection that is silent for twice the time; Celery's default is 120.
 broker_heartbeat = 5

@@ -13,8 +13,8 @@
   the worker answers no `inspect ping`, so that an orchestrator keeps the worker of the release
   before.
 * `is_connected` tells `direct` when to take work from Postgres. A quorum queue without a leader
-  answers no consumer, so the worker connects again and again and never consumes: from the fourth
-  second on it counts as not connected.
+  answers no consumer, and RabbitMQ refuses a queue that another connection holds, so the worker
+  connects again and again and never consumes: from the fourth second on it counts as not connected.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class RabbitMQ(Server):
     def answers(self) -> bool:
         """Return True if the node takes connections of its user."""
         try:
-            with self._link():
+            with self.link():
                 return True
         except (OSError, AMQPError):
             return False
@@ -170,19 +170,19 @@ class RabbitMQ(Server):
 
     def purge(self) -> None:
         """Delete the messages that wait in queues; workers keep their messages."""
-        with self._link() as link, link.channel() as channel:
+        with self.link() as link, link.channel() as channel:
             for name in self.ctl("-q", "list_queues", "--no-table-headers", "name").split():
                 channel.queue_purge(name)
 
     def waiting(self, queue: str) -> int:
         """Return the number of messages that wait in a queue."""
-        with self._link() as link, link.channel() as channel:
+        with self.link() as link, link.channel() as channel:
             found: int = channel.queue_declare(queue, passive=True).message_count
             return found
 
     def discard(self, queue: str) -> int:
         """Delete the messages that wait in a queue; return their number."""
-        with self._link() as link, link.channel() as channel:
+        with self.link() as link, link.channel() as channel:
             found: int = channel.queue_purge(queue)
             return found
 
@@ -274,7 +274,8 @@ class RabbitMQ(Server):
         path.write_text(text)
 
     @contextlib.contextmanager
-    def _link(self) -> Iterator[Connection]:
+    def link(self) -> Iterator[Connection]:
+        """Connect for a block."""
         # By amqp, because kombu would keep its own transport for the service in the same process.
         with Connection(
             f"{LOOPBACK}:{self.port}",
